@@ -1,0 +1,36 @@
+"""What one run recorded: exchanges, and the facts that go with them."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from proxyaudit.core.exchange import Exchange
+
+
+class Assume(BaseModel):
+    """Facts a user may state. Without one, a rule that needs it says so instead of guessing."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    reasoning_echo: Literal["tool_turns", "always", "forbidden"] | None = None
+    model_aliases: dict[str, list[str]] = {}
+    client_credential_is_for: Literal["proxy", "upstream"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Something in a recording that could not be read; `where` is a file and line."""
+
+    where: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A recording in memory: exchanges in order of start, and what could not be read."""
+
+    target: str
+    exchanges: tuple[Exchange, ...]
+    assume: Assume = field(default_factory=Assume)
+    flaws: tuple[Flaw, ...] = ()

@@ -1,0 +1,1 @@
+"""Recordings: append to them, read them, and read what other programs wrote."""

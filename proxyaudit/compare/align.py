@@ -1,0 +1,237 @@
+"""Align two message sequences and name the differences.
+
+Digests first: the common prefix and suffix are cut off, difflib aligns the digests between them.
+Only what is left over is looked at more closely, gap by gap, in this order: moved (equal content,
+another place), role changed, merged, the same call id, rewritten (alike, or alone in the gap),
+duplicated. A structural diff over the raw lists would turn one deletion into hundreds of changes.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from proxyaudit.compare.text import similarity
+from proxyaudit.core.comparison import Change, ChangeKind
+from proxyaudit.core.message import Message
+
+# Two messages of one role, at least this alike, are the same message rewritten.
+ALIKE = 0.5
+
+
+class Gap(NamedTuple):
+    """What did not match between two anchors: index ranges into left and right."""
+
+    left: range
+    right: range
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Pairs that stand for each other, in order of the left index, and what changed."""
+
+    pairs: tuple[tuple[int, int], ...]
+    changes: tuple[Change, ...]
+
+
+@dataclass(slots=True)
+class _Work:
+    """The bookkeeping of one alignment: what is still free on each side."""
+
+    left: Sequence[Message]
+    right: Sequence[Message]
+    pairs: dict[int, int] = field(default_factory=dict)
+    taken: set[int] = field(default_factory=set)
+    changes: list[Change] = field(default_factory=list)
+    explained: set[int] = field(default_factory=set)
+
+    def free_left(self, span: range) -> list[int]:
+        return [i for i in span if i not in self.pairs and i not in self.explained]
+
+    def free_right(self, span: range) -> list[int]:
+        return [j for j in span if j not in self.taken]
+
+    def pair(self, i: int, j: int, kind: ChangeKind | None = None) -> None:
+        self.pairs[i] = j
+        self.taken.add(j)
+        if kind:
+            self.note(kind, range(i, i + 1), range(j, j + 1))
+
+    def note(self, kind: ChangeKind, left: range, right: range) -> None:
+        self.changes.append(Change(kind, left, right))
+
+
+def align(left: Sequence[Message], right: Sequence[Message]) -> Alignment:
+    """Align by content. Equal sequences give no change; a longer right gives only additions."""
+    work = _Work(left, right)
+    gaps = list(_gaps(work))
+    _moved(work, gaps)
+    for gap in gaps:
+        _role_changed(work, gap)
+        _merged(work, gap)
+        _rewritten(work, gap)
+    for gap in gaps:
+        _leftovers(work, gap)
+    order = sorted(work.changes, key=lambda c: (c.right.start, c.left.start))
+    return Alignment(tuple(sorted(work.pairs.items())), tuple(order))
+
+
+def common_prefix(left: Sequence[str], right: Sequence[str]) -> int:
+    """How many items are equal from the start."""
+    limit = min(len(left), len(right))
+    return next((k for k in range(limit) if left[k] != right[k]), limit)
+
+
+def _gaps(work: _Work) -> Iterator[Gap]:
+    a = [m.content for m in work.left]
+    b = [m.content for m in work.right]
+    head = common_prefix(a, b)
+    tail = common_prefix(a[head:][::-1], b[head:][::-1])
+    for k in range(head):
+        work.pair(k, k)
+    for k in range(1, tail + 1):
+        work.pair(len(a) - k, len(b) - k)
+    middle_a, middle_b = a[head : len(a) - tail], b[head : len(b) - tail]
+    for tag, i1, i2, j1, j2 in SequenceMatcher(
+        None, middle_a, middle_b, autojunk=False
+    ).get_opcodes():
+        if tag == "equal":
+            for step in range(i2 - i1):
+                work.pair(head + i1 + step, head + j1 + step)
+        else:
+            yield Gap(range(head + i1, head + i2), range(head + j1, head + j2))
+
+
+def _moved(work: _Work, gaps: Sequence[Gap]) -> None:
+    places: dict[str, list[int]] = {}
+    for gap in gaps:
+        for j in gap.right:
+            places.setdefault(work.right[j].content, []).append(j)
+    for gap in gaps:
+        for i in gap.left:
+            found = places.get(work.left[i].content)
+            if not found:
+                continue
+            j = found.pop(0)
+            work.pair(i, j, None if _same_batch(work, i, j) else "moved")
+
+
+def _same_batch(work: _Work, i: int, j: int) -> bool:
+    """Results of parallel calls may come in any order: no assistant or user message between."""
+    if work.left[i].role != "tool":
+        return False
+    return _batch(work.left, i) == _batch(work.right, j)
+
+
+def _batch(messages: Sequence[Message], at: int) -> frozenset[str]:
+    start = at
+    while start > 0 and messages[start - 1].role == "tool":
+        start -= 1
+    end = at
+    while end + 1 < len(messages) and messages[end + 1].role == "tool":
+        end += 1
+    return frozenset(r.call_id for m in messages[start : end + 1] for r in m.results)
+
+
+def _role_changed(work: _Work, gap: Gap) -> None:
+    for i in work.free_left(gap.left):
+        if work.left[i].is_empty:
+            continue
+        for j in work.free_right(gap.right):
+            if work.left[i].body == work.right[j].body and work.left[i].role != work.right[j].role:
+                work.pair(i, j, "role_changed")
+                break
+
+
+def _merged(work: _Work, gap: Gap) -> None:
+    for j in work.free_right(gap.right):
+        text = work.right[j].text
+        held: list[int] = []
+        rest = text
+        for i in work.free_left(gap.left):
+            piece = work.left[i].text.strip()
+            before, found, after = rest.partition(piece) if piece else ("", "", rest)
+            if found and work.left[i].role == work.right[j].role and not before.strip():
+                held.append(i)
+                rest = after
+        if len(held) > 1 and len(rest.strip()) <= len(text) // 10:
+            work.pair(held[0], j)
+            work.explained.update(held[1:])
+            work.note("merged", range(held[0], held[-1] + 1), range(j, j + 1))
+
+
+def _rewritten(work: _Work, gap: Gap) -> None:
+    for i in work.free_left(gap.left):
+        j = _best(work, i, work.free_right(gap.right))
+        if j is not None:
+            work.pair(i, j, "rewritten")
+    _alone(work, gap)
+
+
+def _best(work: _Work, i: int, candidates: Sequence[int]) -> int | None:
+    """The right message that stands for left message `i`: the same calls, or the most alike text."""
+    message = work.left[i]
+    last = max((b for a, b in work.pairs.items() if a < i), default=-1)
+    alike = [j for j in candidates if work.right[j].role == message.role and j > last]
+    if not alike:
+        return None
+    best = max(alike, key=lambda j: (_likeness(message, work.right[j]), -j))
+    return best if _likeness(message, work.right[best]) >= ALIKE else None
+
+
+def _likeness(left: Message, right: Message) -> float:
+    ids = {c.id for c in left.calls} | {r.call_id for r in left.results}
+    others = {c.id for c in right.calls} | {r.call_id for r in right.results}
+    if ids & others:
+        return 1.0
+    called, calls = [c.name for c in left.calls], [c.name for c in right.calls]
+    if called and calls:
+        arguments = similarity(_arguments(left), _arguments(right))
+        return max(arguments, 0.9 if called == calls else 0.0)
+    if bool(called) != bool(calls) and not (left.text and right.text):
+        return 0.0
+    return similarity(left.text, right.text)
+
+
+def _arguments(message: Message) -> str:
+    return "\n".join(f"{c.name} {c.arguments}" for c in message.calls)
+
+
+def _alone(work: _Work, gap: Gap) -> None:
+    """One message on each side of a gap, same role: the same place in the history."""
+    i, j = work.free_left(gap.left), work.free_right(gap.right)
+    if len(i) != 1 or len(j) != 1 or len(gap.left) != len(gap.right):
+        return
+    if work.left[i[0]].role == work.right[j[0]].role:
+        work.pair(i[0], j[0], "rewritten")
+
+
+def _leftovers(work: _Work, gap: Gap) -> None:
+    for i in work.free_left(gap.left):
+        work.note("dropped", range(i, i + 1), range(gap.right.start, gap.right.start))
+    for j in work.free_right(gap.right):
+        twin = _twin(work, j)
+        here = range(j, j + 1)
+        if twin is not None:
+            work.note("duplicated", range(twin, twin + 1), here)
+        else:
+            work.note("added", range(gap.left.start, gap.left.start), here)
+
+
+def _twin(work: _Work, j: int) -> int | None:
+    """The left message that right message `j` repeats: equal, or a prefix of its neighbour."""
+    message = work.right[j]
+    if message.is_empty or message.role == "tool":
+        return None
+    for i, other in sorted(work.pairs.items(), key=lambda pair: abs(pair[1] - j)):
+        twin = work.right[other]
+        if twin.content == message.content:
+            return i
+        if abs(other - j) == 1 and _starts(twin, message):
+            return i
+    return None
+
+
+def _starts(whole: Message, part: Message) -> bool:
+    same = whole.role == part.role and not part.calls and not part.results
+    return same and bool(part.text.strip()) and whole.text.startswith(part.text)

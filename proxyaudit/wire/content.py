@@ -51,7 +51,7 @@ def decoded(
     encodings = _encodings(headers)
     if not encodings or not body:
         return Decoded(body, _undeclared(headers, body) if not encodings else None, tuple(chunks))
-    pieces = _cut(body, chunks)
+    pieces = cut(body, chunks)
     fault: str | None = None
     for encoding in reversed(encodings):
         pieces, fault = _undo(encoding, pieces, limit)
@@ -76,7 +76,7 @@ def _undeclared(headers: Headers, body: bytes) -> str | None:
     return found and f"the body is {found} data, but no content-encoding header says so"
 
 
-def _cut(body: bytes, chunks: Sequence[Chunk]) -> list[bytes]:
+def cut(body: bytes, chunks: Sequence[Chunk]) -> list[bytes]:
     """The body in the pieces it came in; bytes beyond the chunks belong to the last of them."""
     pieces, start = [], 0
     for chunk in chunks[:-1]:

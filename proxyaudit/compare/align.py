@@ -169,7 +169,7 @@ def _rewritten(work: _Work, gap: Gap) -> None:
 
 
 def _best(work: _Work, i: int, candidates: Sequence[int]) -> int | None:
-    """The right message that stands for left message `i`: the same calls, or the most alike text."""
+    """The right message that stands for left message `i`: same calls, or the most alike."""
     message = work.left[i]
     last = max((b for a, b in work.pairs.items() if a < i), default=-1)
     alike = [j for j in candidates if work.right[j].role == message.role and j > last]
@@ -221,7 +221,7 @@ def _leftovers(work: _Work, gap: Gap) -> None:
 def _twin(work: _Work, j: int) -> int | None:
     """The left message that right message `j` repeats: equal, or a prefix of its neighbour."""
     message = work.right[j]
-    if message.is_empty or message.role == "tool":
+    if message.is_empty:
         return None
     for i, other in sorted(work.pairs.items(), key=lambda pair: abs(pair[1] - j)):
         twin = work.right[other]

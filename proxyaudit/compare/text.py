@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from rapidfuzz.distance import Indel
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
-# Beyond this many characters similarity is judged on head and tail: the cost grows with the product.
+# Longer texts are judged by their head and tail: the cost grows with the product of the lengths.
 _LONG = 20_000
 
 
@@ -38,7 +38,7 @@ def _ends(text: str) -> str:
 
 
 def word_diff(before: str, after: str) -> list[WordEdit]:
-    """The edits, in order, that turn `before` into `after`; words, white space and marks are units."""
+    """The edits that turn `before` into `after`, in order, by words, white space and marks."""
     left, right = _WORDS.findall(before), _WORDS.findall(after)
     edits: list[WordEdit] = []
     for op in Indel.opcodes(left, right):

@@ -43,8 +43,11 @@ class Comparison:
 
     NEXT_TURN: `left_messages` is the history of turn N and, where `echo` is set, the reply of
     turn N as its last message; `right_messages` is the history of turn N+1. What turn N+1 adds at
-    the end is not a change. FORWARDED: the two prompts. RETURNED: the two replies, one message each.
+    the end is not a change. FORWARDED: the two prompts. RETURNED: the two replies, a message each.
     `pairs` are the indices of messages that stand for each other (equal, rewritten or moved).
+    `reset`: nothing of the earlier turns is left. `compacted`: a marked summary stands for them, at
+    right index `summary`. `forked`: the user went back to an earlier point. `pending` is the left
+    index of a user message that was never answered and is gone.
     """
 
     relation: Relation
@@ -59,7 +62,8 @@ class Comparison:
     reset: bool = False
     compacted: bool = False
     forked: bool = False
-    note: str = ""
+    summary: int | None = None
+    pending: int | None = None
 
     def is_echo(self, index: int) -> bool:
         """Whether the left message at `index` is the reply of turn N, not part of its prompt."""

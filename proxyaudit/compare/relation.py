@@ -1,0 +1,155 @@
+"""Build the comparisons: next turn, forwarded, returned."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from proxyaudit.compare.align import Alignment, align
+from proxyaudit.compare.marks import summary_index
+from proxyaudit.compare.text import similarity
+from proxyaudit.compare.thread import Placed, leading_system
+from proxyaudit.core.comparison import Change, Comparison, Relation
+from proxyaudit.core.finding import Suspect
+from proxyaudit.core.message import Message
+from proxyaudit.core.turn import Turn
+
+
+def next_turn(placed: Placed, right: Turn, summaries: Collection[str] = ()) -> Comparison | None:
+    """History N and reply N against history N+1; None if there is nothing to compare with.
+
+    `summaries` are texts that may lawfully stand for earlier history: replies to side requests.
+    """
+    left = placed.left
+    if left is None or placed.repeat:
+        return None
+    reply = left.reply.message if left.ok and left.reply else None
+    echo = reply is not None and not reply.is_empty
+    history = (*left.prompt.messages, reply) if echo and reply else left.prompt.messages
+    alignment = align(history, right.prompt.messages)
+    # Who rewrites what a harness sent is out of sight if only the upstream tap was recorded.
+    suspect: Suspect = "harness" if left.exchange.tap == "client" else "unknown"
+    whole = Comparison(
+        Relation.NEXT_TURN,
+        left,
+        right,
+        history,
+        right.prompt.messages,
+        _without_growth(alignment, right.prompt.messages),
+        alignment.pairs,
+        suspect,
+        echo=echo,
+        forked=placed.forked,
+    )
+    return _judged(whole, summaries)
+
+
+def forwarded(client: Turn, upstream: Turn) -> Comparison:
+    """The same request at the client tap (left) and at the upstream tap (right)."""
+    left, right = client.prompt.messages, upstream.prompt.messages
+    found = align(left, right)
+    return Comparison(
+        Relation.FORWARDED, client, upstream, left, right, found.changes, found.pairs, "proxy"
+    )
+
+
+def returned(upstream: Turn, client: Turn) -> Comparison:
+    """The same reply at the upstream tap (left) and at the client tap (right)."""
+    left, right = _said(upstream), _said(client)
+    found = align(left, right)
+    return Comparison(
+        Relation.RETURNED, upstream, client, left, right, found.changes, found.pairs, "proxy"
+    )
+
+
+def _said(turn: Turn) -> tuple[Message, ...]:
+    message = turn.reply.message if turn.reply else None
+    return (message,) if message else ()
+
+
+def _without_growth(found: Alignment, right: Sequence[Message]) -> tuple[Change, ...]:
+    """Drop what turn N+1 adds at its end: that is how a conversation grows.
+
+    A repeated assistant message stays a change even there: a harness does not write one itself.
+    """
+    last = max((j for _, j in found.pairs), default=-1)
+    return tuple(
+        change
+        for change in found.changes
+        if not (
+            change.right.start > last
+            and (
+                change.kind == "added"
+                or (change.kind == "duplicated" and right[change.right.start].role != "assistant")
+            )
+        )
+    )
+
+
+def _judged(found: Comparison, summaries: Collection[str]) -> Comparison:
+    """Tell apart the ways in which a history may lawfully or unlawfully come up short."""
+    if not any(c.kind in ("dropped", "rewritten") for c in found.changes):
+        return found
+    summary = _summary(found, summaries)
+    if summary is not None:
+        return replace(found, compacted=True, summary=summary, pending=_pending(found))
+    if _is_rewind(found):
+        return replace(found, forked=True)
+    return replace(found, reset=_is_reset(found))
+
+
+def _summary(found: Comparison, summaries: Collection[str]) -> int | None:
+    new = [j for j in range(len(found.right_messages)) if _is_new(found, j)]
+    index = summary_index([found.right_messages[j] for j in new], summaries)
+    return None if index is None else new[index]
+
+
+def _is_new(found: Comparison, j: int) -> bool:
+    content = found.right_messages[j].content
+    return all(m.content != content for m in found.left_messages)
+
+
+def _pending(found: Comparison) -> int | None:
+    """A user message that was the last word on the left, and is gone on the right."""
+    last = len(found.left_messages) - 1
+    if last < 0 or found.left_messages[last].role != "user":
+        return None
+    text = found.left_messages[last].text.strip()
+    kept = any(i == last for i, _ in found.pairs)
+    quoted = bool(text) and any(text in m.text for m in found.right_messages)
+    return None if kept or quoted else last
+
+
+def _is_rewind(found: Comparison) -> bool:
+    """The tail is cut at a user message and another user message stands in its place."""
+    left, right = found.left_messages, found.right_messages
+    keep = 0
+    while keep < min(len(left), len(right)) and left[keep].content == right[keep].content:
+        keep += 1
+    if keep >= min(len(left), len(right)) or right[-1].role != "user":
+        return False
+    if left[keep].role != "user" or any(m.role != "user" for m in right[keep:]):
+        return False
+    gone = {m.content for m in left[keep:]}
+    if any(m.content in gone for m in right[keep:]):
+        return False
+    return keep > leading_system(left) or _is_edit(left[keep], right[keep])
+
+
+def _is_edit(old: Message, new: Message) -> bool:
+    return similarity(old.text, new.text) >= 0.6
+
+
+def _is_reset(found: Comparison) -> bool:
+    """None of the earlier turns is left, though there were some."""
+    start = leading_system(found.left_messages)
+    head = leading_system(found.right_messages)
+    told = any(m.role == "assistant" for m in found.left_messages[start:])
+    kept = [
+        (i, j) for i, j in found.pairs if i >= start and j >= head and not _mere_place(found, i, j)
+    ]
+    return told and not kept
+
+
+def _mere_place(found: Comparison, i: int, j: int) -> bool:
+    """Paired only because both stand alone in the same place."""
+    left, right = found.left_messages[i], found.right_messages[j]
+    return left.content != right.content and similarity(left.text, right.text) < 0.5

@@ -1,0 +1,273 @@
+"""Group turns into conversations: which turn does a history grow from?
+
+A session label in the headers is a hint; content decides. The history of a new turn is looked up
+by a chain of digests (an exact extension of an earlier turn and its reply), and scored against the
+newest turns of the conversations that share its beginning or its label. Retries are no turns; a
+side request is not the next turn of anything; a fork goes on from an earlier turn.
+
+The leading system message is left out of the chain: it may drift while the conversation goes on.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from proxyaudit.compare.align import common_prefix
+from proxyaudit.compare.marks import is_chore, summary_index
+from proxyaudit.compare.session import Label, label
+from proxyaudit.core.conversation import Conversation
+from proxyaudit.core.message import Message, digest
+from proxyaudit.core.turn import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a turn belongs. `left` is the turn it goes on from (None: a conversation begins);
+    `repeat` says that it is the same request again; `forked` that it left a later turn behind."""
+
+    conversation: Conversation
+    left: Turn | None = None
+    repeat: bool = False
+    forked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A turn as the threader remembers it. `said` is the body and, if whole, the reply."""
+
+    turn: Turn
+    conversation: Conversation
+    label: Label
+    body: tuple[str, ...]
+    said: tuple[str, ...]
+    system: str
+    tools: frozenset[str]
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """How well a history fits a known turn: messages in common, and how many are lost."""
+
+    known: _Known
+    common: int
+    prefix: int
+    lost: int
+
+    @property
+    def exact(self) -> bool:
+        return self.lost == 0 and self.prefix == len(self.known.said)
+
+
+@dataclass(slots=True)
+class Threader:
+    """Place turns one by one, in order of their start."""
+
+    conversations: list[Conversation] = field(default_factory=list)
+    _known: list[_Known] = field(default_factory=list)
+    _by_chain: dict[str, _Known] = field(default_factory=dict)
+    _by_prompt: dict[tuple[str, str, frozenset[str]], _Known] = field(default_factory=dict)
+    _by_first: dict[str, list[Conversation]] = field(default_factory=dict)
+    _newest: dict[str, list[_Known]] = field(default_factory=dict)
+    _sides: set[str] = field(default_factory=set)
+
+    def place(self, turn: Turn) -> Placed:
+        """Find the conversation of a turn, or begin one."""
+        known = self._read(turn)
+        placed = self._repeat(known) or self._continue(known) or self._begin(known)
+        self._remember(known, placed)
+        return placed
+
+    def side_texts(self, conversation: Conversation) -> list[str]:
+        """Reply texts of other short conversations: a summary was asked for in one of them."""
+        return [
+            t.reply.message.text
+            for c in self.conversations
+            if c is not conversation and (c.id in self._sides or len(c.turns) == 1)
+            for t in c.turns[-1:]
+            if t.reply and t.reply.message
+        ]
+
+    def _read(self, turn: Turn) -> _Known:
+        head = leading_system(turn.prompt.messages)
+        body = tuple(m.content for m in turn.prompt.messages[head:])
+        reply = turn.reply.message if turn.ok and turn.reply else None
+        said = body if reply is None or reply.is_empty else (*body, reply.content)
+        system = digest(*(m.content for m in turn.prompt.messages[:head])) if head else ""
+        tools = frozenset(t.name for t in turn.prompt.tools)
+        pending = Conversation(id="")
+        return _Known(turn, pending, label(turn), body, said, system, tools, len(self._known))
+
+    def _repeat(self, new: _Known) -> Placed | None:
+        """The same request again: after a failure a retry; after a success only if it has a
+        history or a label, for two people may well begin alike."""
+        old = (
+            self._by_prompt.get((_chain(new.body)[-1], new.system, new.tools)) if new.body else None
+        )
+        if old is None or _labels_differ(old.label, new.label):
+            return None
+        begun = any(m.role == "assistant" for m in new.turn.prompt.messages)
+        if old.turn.ok and not begun and not new.label.session:
+            return None
+        return Placed(old.conversation, old.turn, repeat=True)
+
+    def _continue(self, new: _Known) -> Placed | None:
+        matches = [_match(known, new) for known in self._candidates(new)]
+        matches = [m for m in matches if _belongs(m, new)]
+        best = max(matches, key=lambda m: _rank(m, new), default=None)
+        if best is None:
+            return self._unlike(new)
+        if _labels_differ(best.known.label, new.label):
+            return self._begin(new, parent=best.known.conversation)
+        if _is_side(best.known, new):
+            return self._begin(new, parent=best.known.conversation, side=True)
+        return self._go_on(best.known)
+
+    def _go_on(self, old: _Known) -> Placed:
+        newest = self._newest[old.conversation.id][-1]
+        return Placed(old.conversation, old.turn, forked=newest is not old)
+
+    def _unlike(self, new: _Known) -> Placed | None:
+        """Nothing in common with what came before, yet perhaps the same conversation: the same
+        label, or a marked summary under the same system prompt."""
+        marked = summary_index(new.turn.prompt.messages[:4]) is not None
+        for old in self._latest(new):
+            same = old.label.session is not None and old.label == new.label
+            if (same or marked) and _is_side(old, new):
+                continue
+            if same and (new.tools or new.system in ("", old.system)):
+                return self._go_on(old)
+            if marked and old.system == new.system and not new.label.session:
+                return self._go_on(old)
+        return None
+
+    def _latest(self, new: _Known) -> Iterator[_Known]:
+        """The newest turn of each conversation that has got a reply, most recent first."""
+        newest = [
+            known[-1]
+            for id_, known in self._newest.items()
+            if id_ not in self._sides and any(k.turn.ok for k in known)
+        ]
+        kin = [k for k in newest if bool(k.tools) == bool(new.tools)]
+        yield from sorted(kin, key=lambda k: k.order, reverse=True)
+        yield from sorted((k for k in newest if k not in kin), key=lambda k: k.order, reverse=True)
+
+    def _candidates(self, new: _Known) -> Iterable[_Known]:
+        found: dict[int, _Known] = {}
+        for link in reversed(_chain(new.body)):
+            if link in self._by_chain:
+                exact = self._by_chain[link]
+                found[exact.order] = exact
+                break
+        conversations = [c for d in new.body[:1] for c in self._by_first.get(d, ())]
+        if new.label.session:
+            conversations += [c for c in self.conversations if c.session == new.label.session]
+        elif len(new.body) > 1:
+            conversations += self.conversations[-8:]
+        for conversation in conversations:
+            for known in self._newest[conversation.id][-2:]:
+                found[known.order] = known
+        return found.values()
+
+    def _begin(self, new: _Known, parent: Conversation | None = None, side: bool = False) -> Placed:
+        conversation = Conversation(
+            id=f"c{len(self.conversations) + 1}",
+            parent=parent.id if parent else None,
+            session=new.label.session,
+        )
+        self.conversations.append(conversation)
+        if side:
+            self._sides.add(conversation.id)
+            conversation.kind = "side"
+        return Placed(conversation)
+
+    def _remember(self, new: _Known, placed: Placed) -> None:
+        conversation = placed.conversation
+        conversation.exchanges.append(new.turn.id)
+        if placed.repeat and placed.left:
+            ids = [t.id for t in conversation.turns]
+            conversation.turns[ids.index(placed.left.id)] = new.turn
+        else:
+            conversation.turns.append(new.turn)
+        known = _Known(
+            new.turn, conversation, new.label, new.body, new.said, new.system, new.tools, new.order
+        )
+        self._known.append(known)
+        newest = self._newest.setdefault(conversation.id, [])
+        newest.append(known)
+        if not new.body:
+            return
+        self._by_chain[_chain(new.said)[-1]] = known
+        self._by_prompt[_chain(new.body)[-1], new.system, new.tools] = known
+        first = self._by_first.setdefault(new.body[0], [])
+        if conversation not in first:
+            first.append(conversation)
+
+
+def leading_system(messages: Sequence[Message]) -> int:
+    """How many system messages stand at the start."""
+    return next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
+
+
+def _chain(digests: Sequence[str]) -> list[str]:
+    """For each prefix of the digests, one digest."""
+    links: list[str] = []
+    for item in digests:
+        links.append(digest(links[-1] if links else "", item))
+    return links
+
+
+def _match(known: _Known, new: _Known) -> _Match:
+    prefix = common_prefix(known.said, new.body)
+    rest = Counter(known.said[prefix:]) & Counter(new.body[prefix:])
+    common = prefix + rest.total()
+    return _Match(known, common, prefix, len(known.said) - common)
+
+
+def _rank(match: _Match, new: _Known) -> tuple[object, ...]:
+    known = match.known
+    return (
+        match.common,
+        -match.lost,
+        known.label == new.label,
+        known.system == new.system,
+        known.tools == new.tools,
+        known.order,
+    )
+
+
+def _belongs(match: _Match, new: _Known) -> bool:
+    """Whether so much is in common that the turn goes on from the known one."""
+    known = match.known
+    if match.common == 0:
+        return False
+    if known.label.agent != new.label.agent:
+        return False
+    same_label = known.label.session is not None and known.label.session == new.label.session
+    history = _history_length(new.turn.prompt.messages)
+    if history == 0:
+        extends = match.prefix >= len(known.body) and len(new.body) > len(known.body)
+        return extends and (same_label or known.system == new.system)
+    if known.system != new.system and not same_label:
+        return match.prefix >= 2 and match.common * 2 > history
+    return match.exact or same_label or match.common * 2 >= history
+
+
+def _history_length(messages: Sequence[Message]) -> int:
+    """Body messages up to the last assistant message: the part that is not new."""
+    body = messages[leading_system(messages) :]
+    return max((i + 1 for i, m in enumerate(body) if m.role == "assistant"), default=0)
+
+
+def _labels_differ(a: Label, b: Label) -> bool:
+    both = a.session is not None and b.session is not None
+    return (both and a.session != b.session) or a.agent != b.agent
+
+
+def _is_side(old: _Known, new: _Known) -> bool:
+    """A request without tools beside a conversation that has them, or under another system
+    prompt, which asks for a chore; with nothing in common the missing tools alone tell."""
+    if new.tools or not (old.tools or old.system != new.system):
+        return False
+    strange = not set(old.said) & set(new.body)
+    return strange or is_chore(new.turn.prompt.messages)

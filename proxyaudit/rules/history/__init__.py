@@ -1,0 +1,1 @@
+"""Messages that were lost, rewritten, repeated or moved."""

@@ -1,0 +1,83 @@
+"""message.rewritten"""
+
+from collections.abc import Iterator
+
+from proxyaudit.core.comparison import Comparison, Relation
+from proxyaudit.core.finding import Severity
+from proxyaudit.core.message import Message, Opaque, Text
+from proxyaudit.rules.base import Facts, Found, rule
+from proxyaudit.rules.history.cleared import is_cleared
+from proxyaudit.rules.wording import actor, around, named, where
+
+
+@rule(
+    "message.rewritten",
+    severity="warn",
+    on=Comparison,
+    relations=(Relation.NEXT_TURN, Relation.FORWARDED),
+)
+def rewritten(found: Comparison, facts: Facts) -> Iterator[Found]:
+    """Same place in the history, different text.
+
+    What it does
+        Compares the text of messages that stand for each other, in the history of the next turn and
+        across the hop. Calls and reasoning have rules of their own. A system prompt that drifts
+        from turn to turn, white space cut off a reply's ends, and reasoning folded into the text
+        after a change of model are reported at info: harnesses do that lawfully.
+
+    Why it matters
+        A rewritten message is a changed memory: the model is shown words that nobody said. It also
+        breaks the prompt cache from that place on.
+
+    Example
+        Bad: turn 2 sends user "Add two cans, both green", turn 3 sends user "Add two cans".
+        Good: the same text, as a string or as one text part.
+
+    What to look at next
+        `proxyaudit diff RECORDING --turn N` shows the words. On the hop, look for a proxy that
+        compresses, translates or redacts.
+    """
+    if found.compacted or found.reset or found.forked:
+        return
+    for change in found.changes:
+        if change.kind != "rewritten":
+            continue
+        i, j = change.left.start, change.right.start
+        old, new = found.left_messages[i], found.right_messages[j]
+        if not _differs(old, new) or is_cleared(old, new):
+            continue
+        who = f"{actor(found)} changed the {named(old)} {where(found)}"
+        yield Found(
+            who,
+            places=(found.right_place(j),),
+            before=(found.left_place(i),),
+            severity=_severity(found, i, old, new),
+            evidence=around(old.text, new.text),
+        )
+
+
+def _differs(old: Message, new: Message) -> bool:
+    return old.text != new.text or _opaque(old) != _opaque(new)
+
+
+def _opaque(message: Message) -> list[Opaque]:
+    return [p for p in message.parts if isinstance(p, Opaque)]
+
+
+def _severity(found: Comparison, i: int, old: Message, new: Message) -> Severity | None:
+    """None for the rule's own; info where harnesses do it lawfully."""
+    if old.text == new.text:
+        return "info"
+    if found.relation is not Relation.NEXT_TURN:
+        return None
+    if old.role == "system":
+        return "info"
+    trimmed = found.is_echo(i) and old.text.strip() == new.text.strip()
+    return "info" if trimmed or _folded(old, new) else None
+
+
+def _folded(old: Message, new: Message) -> bool:
+    """Reasoning put in front of the text, as clients do after a change of model."""
+    said = "".join(p.text for p in new.parts if isinstance(p, Text))
+    thought = old.reasoning.strip()
+    return bool(thought) and said.strip().startswith(thought) and said.endswith(old.text)

@@ -37,10 +37,9 @@ def duplicated(found: Comparison, facts: Facts) -> Iterator[Found]:
         i, j = change.left.start, change.right.start
         message = found.right_messages[j]
         same = message.content == found.left_messages[i].content
+        what = "twice" if same else "in part, beside the whole of it"
         yield Found(
-            f"{actor(found)} sent the {named(message)} twice"
-            if same
-            else f"{actor(found)} kept a part of a message beside the whole of it: {named(message)}",
+            f"{actor(found)} sent the {named(message)} {what}",
             places=(found.right_place(j),),
             before=(found.left_place(i),),
             evidence={"text": excerpt(message.text)},

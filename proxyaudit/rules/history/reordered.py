@@ -38,7 +38,7 @@ def reordered(found: Comparison, facts: Facts) -> Iterator[Found]:
         return
     messages = [found.right_messages[c.right.start] for c in moved]
     yield Found(
-        f"{actor(found)} put {count(len(moved), 'message')} into another place: {named(messages[0])}",
+        f"{actor(found)} put {count(len(moved), 'message')} elsewhere: {named(messages[0])}",
         places=tuple(found.right_place(c.right.start) for c in moved),
         before=tuple(found.left_place(c.left.start) for c in moved),
         severity="info" if all(m.role == "system" for m in messages) else None,

@@ -25,8 +25,8 @@ def reset(found: Comparison, facts: Facts) -> Iterator[Found]:
         Good: the same with the three turns before it, or with a summary marked as one.
 
     What to look at next
-        `proxyaudit diff RECORDING --turn N`. If the client tap shows it, the harness did it: look at
-        its session store, its context limit, and at what happened just before (an error, a
+        `proxyaudit diff RECORDING --turn N`. If the client tap shows it, the harness did it: look
+        at its session store, its context limit, and at what happened just before (an error, a
         restart, a compaction).
     """
     if not found.reset:

@@ -1,0 +1,160 @@
+"""Run every rule on every subject it looks at, and write the report.
+
+A rule that raises becomes the outcome `broke`, never a crash: one bad rule must not cost the user
+the findings of all the others.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from proxyaudit.compare.pair import Hop
+from proxyaudit.core.comparison import Comparison, Relation
+from proxyaudit.core.conversation import Conversation
+from proxyaudit.core.exchange import Exchange
+from proxyaudit.core.finding import Finding, Skip, Suspect
+from proxyaudit.core.recording import Recording
+from proxyaudit.core.report import Checked, Report
+from proxyaudit.core.turn import Turn
+from proxyaudit.engine.attribute import attribute
+from proxyaudit.engine.subjects import Subjects, subjects
+from proxyaudit.engine.summary import report
+from proxyaudit.rules.base import Facts, Found, Rule, Subject, all_rules
+
+_HOP = frozenset({Relation.FORWARDED, Relation.RETURNED})
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """An audit: the report, and what it was made from, for those who want to look closer.
+
+    `turns` is by exchange id; `unread` says why an exchange is no turn; `pairs` gives the upstream
+    exchange ids of a client exchange.
+    """
+
+    report: Report
+    conversations: tuple[Conversation, ...]
+    comparisons: tuple[Comparison, ...]
+    turns: dict[str, Turn]
+    unread: dict[str, str]
+    pairs: dict[str, tuple[str, ...]]
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often a rule ran, was skipped (by reason), and broke."""
+
+    subjects: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    broke: int = 0
+
+
+@dataclass(slots=True)
+class _Run:
+    facts: Facts
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    breaks: list[str] = field(default_factory=list)
+
+    def tally(self, rule: Rule) -> Tally:
+        return self.tallies.setdefault(rule.name, Tally())
+
+    def check(self, rule: Rule, subject: Subject) -> list[Found]:
+        """Run one rule on one subject; skips and breaks are counted here."""
+        tally = self.tally(rule)
+        tally.subjects += 1
+        try:
+            outcomes = list(rule.check(subject, self.facts))
+        except Exception as error:
+            tally.broke += 1
+            kind = type(error).__name__
+            self.breaks.append(f"rule {rule.name} broke on {_name(subject)}: {kind}: {error}")
+            return []
+        for outcome in outcomes:
+            if isinstance(outcome, Skip):
+                tally.skipped[outcome.reason] += 1
+        return [o for o in outcomes if isinstance(o, Found)]
+
+    def found(self, rule: Rule, found: Found, suspect: Suspect) -> None:
+        self.findings.append(
+            Finding(
+                rule.name,
+                found.severity or rule.severity,
+                found.suspect or suspect,
+                found.message,
+                found.places,
+                found.before,
+                found.confidence,
+                found.evidence,
+            )
+        )
+
+
+def audit(recording: Recording, rules: Sequence[Rule] | None = None) -> Audited:
+    """Audit a recording with all rules, or with those given."""
+    found = subjects(recording)
+    run = _Run(Facts(recording.assume))
+    for rule in all_rules() if rules is None else rules:
+        run.tally(rule)
+        _apply(rule, found, run)
+    checked = [
+        Checked(rule=name, subjects=t.subjects, skipped=dict(t.skipped), broke=t.broke)
+        for name, t in run.tallies.items()
+    ]
+    return Audited(
+        report(recording, found, run.findings, checked, run.breaks),
+        tuple(found.conversations),
+        tuple(found.comparisons),
+        found.turns,
+        found.unread,
+        {id_: tuple(t.id for t in hop.upstream) for id_, hop in found.hops.items()},
+    )
+
+
+def _apply(rule: Rule, found: Subjects, run: _Run) -> None:
+    if rule.on is Turn:
+        for turn in found.threaded:
+            _on_turn(rule, turn, found.hops.get(turn.id), run)
+    elif rule.on is Comparison:
+        _on_comparisons(rule, found, run)
+    else:
+        for subject in _others(rule, found):
+            for result in run.check(rule, subject):
+                run.found(rule, result, "upstream")
+
+
+def _others(rule: Rule, found: Subjects) -> Iterator[Subject]:
+    if rule.on is Exchange:
+        yield from found.exchanges
+    elif rule.on is Conversation:
+        yield from found.conversations
+
+
+def _on_comparisons(rule: Rule, found: Subjects, run: _Run) -> None:
+    for comparison in found.comparisons:
+        if comparison.relation in rule.relations:
+            for result in run.check(rule, comparison):
+                run.found(rule, result, comparison.suspect)
+    if not rule.relations <= _HOP:
+        return
+    if not found.two_taps:
+        run.tally(rule).skipped["only one tap was recorded"] += len(found.threaded)
+        return
+    alone = sum(t.id not in found.hops for t in found.threaded)
+    if alone:
+        run.tally(rule).skipped["the request was not seen at the upstream tap"] += alone
+
+
+def _on_turn(rule: Rule, turn: Turn, hop: Hop | None, run: _Run) -> None:
+    here = run.check(rule, turn)
+    there = run.check(rule, hop.answered) if hop else None
+    for result, suspect in attribute(turn, here, there):
+        run.found(rule, result, suspect)
+
+
+def _name(subject: Subject) -> str:
+    match subject:
+        case Comparison():
+            return f"{subject.relation} of {subject.left.id} and {subject.right.id}"
+        case _:
+            return f"{type(subject).__name__.lower()} {subject.id}"

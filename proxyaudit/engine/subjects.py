@@ -1,0 +1,74 @@
+"""From exchanges to what rules look at: turns, conversations, hops and comparisons."""
+
+from dataclasses import dataclass, field
+
+from proxyaudit.compare.kinship import relate
+from proxyaudit.compare.pair import Hop, pair
+from proxyaudit.compare.relation import forwarded, next_turn, returned
+from proxyaudit.compare.thread import Threader
+from proxyaudit.core.comparison import Comparison
+from proxyaudit.core.conversation import Conversation
+from proxyaudit.core.exchange import Exchange
+from proxyaudit.core.recording import Recording
+from proxyaudit.core.turn import Turn
+from proxyaudit.dialects.read import NotATurn, read_turn
+
+
+@dataclass(slots=True)
+class Subjects:
+    """What one recording holds.
+
+    `threaded` are the turns of the tap that conversations are made of: the client tap, or the
+    upstream tap where that is all there is. `hops` is by client exchange id. `unread` says, by
+    exchange id, why an exchange is no turn.
+    """
+
+    exchanges: tuple[Exchange, ...]
+    turns: dict[str, Turn] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+    threaded: list[Turn] = field(default_factory=list)
+    conversations: list[Conversation] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)
+    hops: dict[str, Hop] = field(default_factory=dict)
+
+    @property
+    def two_taps(self) -> bool:
+        return {e.tap for e in self.exchanges} == {"client", "upstream"}
+
+
+def subjects(recording: Recording) -> Subjects:
+    """Read, thread and pair a recording."""
+    found = Subjects(recording.exchanges)
+    for exchange in recording.exchanges:
+        read = read_turn(exchange)
+        if isinstance(read, NotATurn):
+            found.unread[exchange.id] = read.reason
+        else:
+            found.turns[exchange.id] = read
+    _thread(found)
+    _pair(found)
+    return found
+
+
+def _thread(found: Subjects) -> None:
+    clients = [t for t in found.turns.values() if t.exchange.tap == "client"]
+    found.threaded = clients or list(found.turns.values())
+    threader = Threader()
+    for turn in found.threaded:
+        placed = threader.place(turn)
+        comparison = next_turn(placed, turn, threader.side_texts(placed.conversation))
+        if comparison:
+            found.comparisons.append(comparison)
+    relate(threader.conversations)
+    found.conversations = threader.conversations
+
+
+def _pair(found: Subjects) -> None:
+    if not found.two_taps:
+        return
+    upstreams = [t for t in found.turns.values() if t.exchange.tap == "upstream"]
+    for hop in pair(found.threaded, upstreams):
+        found.hops[hop.client.id] = hop
+        found.comparisons.append(forwarded(hop.client, hop.answered))
+        if hop.client.reply and hop.answered.reply:
+            found.comparisons.append(returned(hop.answered, hop.client))

@@ -1,0 +1,164 @@
+"""From findings to the report: merge what lasts over several turns, and say the verdict."""
+
+from collections.abc import Iterable, Sequence
+
+from proxyaudit.core.conversation import Conversation
+from proxyaudit.core.finding import SEVERITIES, Finding, Place
+from proxyaudit.core.json import JSON
+from proxyaudit.core.recording import Recording
+from proxyaudit.core.report import (
+    Checked,
+    Report,
+    ReportedConversation,
+    ReportedFinding,
+    ReportedPlace,
+    Verdict,
+)
+from proxyaudit.engine.subjects import Subjects
+
+# The family that says most about who lost the context comes first in the headline.
+_FAMILIES = ("history", "system", "reasoning", "tools", "context", "content", "model", "stream")
+_ALSO = 5
+
+
+def report(
+    recording: Recording,
+    found: Subjects,
+    findings: Sequence[Finding],
+    checked: list[Checked],
+    breaks: Sequence[str],
+) -> Report:
+    """The report of one recording."""
+    places = _Places(found)
+    merged = _merged(findings, places)
+    alarms = [f for f in merged if f.severity != "info"]
+    verdict: Verdict = "findings" if alarms else "clean" if found.threaded else "inconclusive"
+    return Report(
+        target=recording.target,
+        verdict=verdict,
+        headline=_headline(found, alarms),
+        conversations=[_conversation(c) for c in found.conversations],
+        findings=merged,
+        checked=checked,
+        measurements=_measurements(found),
+        flaws=[*(f"{f.where}: {f.message}" for f in recording.flaws), *breaks],
+    )
+
+
+class _Places:
+    """Which conversation and turn an exchange belongs to, whichever tap saw it."""
+
+    def __init__(self, found: Subjects) -> None:
+        self.order = {e.id: n for n, e in enumerate(found.exchanges)}
+        self.conversation: dict[str, str] = {}
+        self.turn: dict[str, int] = {}
+        for conversation in found.conversations:
+            self._add(conversation)
+        for client, hop in found.hops.items():
+            for turn in hop.upstream:
+                self.conversation[turn.id] = self.conversation.get(client, "")
+                self.turn[turn.id] = self.turn.get(client, 0)
+
+    def _add(self, conversation: Conversation) -> None:
+        for id_ in conversation.exchanges:
+            self.conversation[id_] = conversation.id
+        numbers = {t.id: n for n, t in enumerate(conversation.turns, 1)}
+        number = 0
+        for id_ in conversation.exchanges:
+            # A failed attempt counts as the turn that its retry became.
+            number = numbers.get(id_, number + 1 if number < len(conversation.turns) else number)
+            self.turn[id_] = number
+
+
+def _merged(findings: Iterable[Finding], places: _Places) -> list[ReportedFinding]:
+    """One entry for a fault that lasts over several exchanges, with all its places."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        first = finding.places[0]
+        conversation = places.conversation.get(first.exchange, "")
+        key = (finding.rule, finding.suspect, finding.severity, conversation, first.side)
+        groups.setdefault(key, []).append(finding)
+    merged = [_one(group, places) for group in groups.values()]
+    return sorted(merged, key=lambda f: _rank(f, places))
+
+
+def _one(group: list[Finding], places: _Places) -> ReportedFinding:
+    group = sorted(group, key=lambda f: places.order.get(f.places[0].exchange, 0))
+    first = group[0]
+    evidence: dict[str, JSON] = dict(first.evidence)
+    if len(group) > 1:
+        evidence["also"] = [f.message for f in group[1 : 1 + _ALSO]]
+        evidence["times"] = len(group)
+    exchange = first.places[0].exchange
+    return ReportedFinding(
+        rule=first.rule,
+        severity=first.severity,
+        confidence=first.confidence,
+        suspect=first.suspect,
+        message=first.message,
+        places=[_place(p) for f in group for p in f.places],
+        before=[_place(p) for f in group for p in f.before],
+        conversation=places.conversation.get(exchange),
+        turn=places.turn.get(exchange),
+        evidence=evidence,
+    )
+
+
+def _place(place: Place) -> ReportedPlace:
+    return ReportedPlace(exchange=place.exchange, side=place.side, pointer=place.pointer)
+
+
+def _rank(finding: ReportedFinding, places: _Places) -> tuple[int, int, int]:
+    family = _family(finding.rule)
+    weight = _FAMILIES.index(family) if family in _FAMILIES else len(_FAMILIES)
+    order = places.order.get(finding.places[0].exchange, 0)
+    return (-SEVERITIES.index(finding.severity), weight, order)
+
+
+def _family(rule: str) -> str:
+    prefix = rule.partition(".")[0]
+    return {"message": "history", "tool": "tools"}.get(prefix, prefix)
+
+
+def _headline(found: Subjects, alarms: Sequence[ReportedFinding]) -> str:
+    if not found.threaded:
+        n = len(found.exchanges)
+        return f"Nothing could be judged: none of {n} exchanges is a request to a language model."
+    if alarms:
+        return _accusation(alarms[0], len(alarms))
+    taps = "at both taps" if found.two_taps else "at one tap"
+    mains = sum(c.kind != "side" for c in found.conversations)
+    noun = "conversation" if mains == 1 else "conversations"
+    return f"No context was lost: {len(found.threaded)} turns of {mains} {noun} seen {taps}."
+
+
+def _accusation(top: ReportedFinding, alarms: int) -> str:
+    text = top.message[:1].upper() + top.message[1:]
+    turn = f" at turn {top.turn}" if top.turn else ""
+    again = len({p.exchange for p in top.places}) - 1
+    times = top.evidence.get("times", 1)
+    later = f", and again in {again} later turns" if again > 1 and times != 1 else ""
+    return f"{text}{turn}{later}."
+
+
+def _conversation(conversation: Conversation) -> ReportedConversation:
+    return ReportedConversation(
+        id=conversation.id,
+        parent=conversation.parent,
+        kind=conversation.kind,
+        exchanges=conversation.exchanges,
+        session=conversation.session,
+        turns=len(conversation.turns),
+        purpose=conversation.purpose,
+    )
+
+
+def _measurements(found: Subjects) -> dict[str, JSON]:
+    taps: dict[str, JSON] = {}
+    for tap in ("client", "upstream"):
+        taps[tap] = sum(e.tap == tap for e in found.exchanges)
+    reasons: dict[str, JSON] = {}
+    for reason in found.unread.values():
+        count = reasons.get(reason, 0)
+        reasons[reason] = (count if isinstance(count, int) else 0) + 1
+    return {"exchanges": taps, "turns": len(found.threaded), "not_turns": reasons}

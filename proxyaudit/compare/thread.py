@@ -135,7 +135,7 @@ class Threader:
             same = old.label.session is not None and old.label == new.label
             if (same or marked) and _is_side(old, new):
                 continue
-            if same and (new.tools or new.system in ("", old.system)):
+            if same and _same_frame(old, new):
                 return self._go_on(old)
             if marked and old.system == new.system and not new.label.session:
                 return self._go_on(old)
@@ -262,6 +262,13 @@ def _history_length(messages: Sequence[Message]) -> int:
 def _labels_differ(a: Label, b: Label) -> bool:
     both = a.session is not None and b.session is not None
     return (both and a.session != b.session) or a.agent != b.agent
+
+
+def _same_frame(old: _Known, new: _Known) -> bool:
+    """The same system prompt or the same tools: the same agent, whatever became of its history."""
+    if bool(old.tools) != bool(new.tools):
+        return False
+    return new.system in ("", old.system) or (bool(new.tools) and old.tools == new.tools)
 
 
 def _is_side(old: _Known, new: _Known) -> bool:

@@ -41,7 +41,10 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts as reported; None where not reported. `prompt` includes cached tokens."""
+    """Token counts as reported; None where not reported.
+
+    `prompt` includes cached tokens; `cached` were read from a cache, `written` were put into one.
+    """
 
     prompt: int | None = None
     completion: int | None = None
@@ -49,6 +52,7 @@ class Usage:
     cached: int | None = None
     reasoning: int | None = None
     pointer: str = field(default="/usage", compare=False)
+    written: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,120 @@
+"""Exchanges into turns: picks the dialect and reads request and reply. Never raises."""
+
+import importlib
+import pkgutil
+from dataclasses import dataclass, replace
+from functools import cache
+
+import proxyaudit.dialects
+from proxyaudit.core.exchange import Exchange, Request, Response, header
+from proxyaudit.core.json import JSON
+from proxyaudit.core.turn import Reply, Turn
+from proxyaudit.dialects.base import Dialect
+from proxyaudit.dialects.fields import QUOTE, parse_json, path_of, refusal_text
+from proxyaudit.wire.content import decoded
+from proxyaudit.wire.sse import decode, looks_like_sse
+
+_NO_TURN = (
+    "count_tokens",
+    "input_tokens",
+    "tokenize",
+    "detokenize",
+    "apply-template",
+    "embeddings",
+    "moderations",
+    "rerank",
+    "batches",
+    "compact",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NotATurn:
+    """An exchange that asks nothing of a model, or in a way no dialect reads, and why."""
+
+    reason: str
+
+
+@cache
+def all_dialects() -> tuple[Dialect, ...]:
+    """The `DIALECT` of every module in this package, by name."""
+    found: list[Dialect] = []
+    for info in pkgutil.iter_modules(proxyaudit.dialects.__path__, "proxyaudit.dialects."):
+        dialect = getattr(importlib.import_module(info.name), "DIALECT", None)
+        if dialect is not None:
+            found.append(dialect)
+    return tuple(sorted(found, key=lambda dialect: dialect.name))
+
+
+def dialect_named(name: str) -> Dialect | None:
+    """The dialect with a name such as `openai-chat`; None if there is none."""
+    return next((dialect for dialect in all_dialects() if dialect.name == name), None)
+
+
+def body_json(message: Request | Response) -> JSON:
+    """The JSON value of a body, content encoding undone; None if it is no JSON."""
+    try:
+        return parse_json(decoded(message.headers, message.body).data)
+    except ValueError:
+        return None
+
+
+def read_turn(exchange: Exchange) -> Turn | NotATurn:
+    """The turn in an exchange, whatever bytes it holds."""
+    request = exchange.request
+    if exchange.websocket is not None:
+        return NotATurn("a websocket")
+    if request.method.upper() != "POST":
+        return NotATurn(f"{request.method.upper()[:20]} asks nothing of a model")
+    last = path_of(exchange).rpartition("/")[2]
+    if last in _NO_TURN:
+        return NotATurn(f"{last} asks for no reply of a model")
+    body = body_json(request)
+    if not isinstance(body, dict):
+        return NotATurn("the request body is not a JSON object")
+    dialect = next((known for known in all_dialects() if known.matches(exchange, body)), None)
+    if dialect is None:
+        return NotATurn("no known dialect")
+    reply = read_response(dialect, exchange)
+    return Turn(exchange, dialect.name, dialect.read_prompt(body), reply)
+
+
+def read_response(dialect: Dialect, exchange: Exchange) -> Reply | None:
+    """The reply of an exchange in a dialect; None if no response came.
+
+    Bytes decide whether it is a stream, not what was asked for or what the header claims.
+    """
+    response = exchange.response
+    if response is None:
+        return None
+    body = decoded(response.headers, response.body, response.chunks)
+    if _is_stream(response, body.data):
+        events, faults = decode(body.data, body.chunks, exchange.timed)
+        reply = dialect.read_stream(events, faults)
+    else:
+        reply = _plain_reply(dialect, exchange, body.data)
+    if response.status >= 400 and reply.error is None:
+        return replace(reply, error=refusal_text(body.data) or f"status {response.status}")
+    return reply
+
+
+def _is_stream(response: Response, data: bytes) -> bool:
+    if looks_like_sse(data):
+        return True
+    kind = (header(response.headers, "content-type") or "").lower()
+    return "event-stream" in kind and not data.lstrip().startswith((b"{", b"[", b"<"))
+
+
+def _plain_reply(dialect: Dialect, exchange: Exchange, data: bytes) -> Reply:
+    if not data.strip():
+        return Reply()
+    try:
+        body = parse_json(data)
+    except ValueError:
+        body = None
+    if isinstance(body, dict):
+        return dialect.read_reply(body)
+    if exchange.end != "complete" or (exchange.response and exchange.response.status >= 400):
+        return Reply()
+    quote = data[: 4 * QUOTE].decode("utf-8", "replace")[:QUOTE]
+    return Reply(error=f"the body is not a JSON object: {quote}")

@@ -66,14 +66,18 @@ class Rule:
 
     @property
     def doc(self) -> str:
-        return inspect.getdoc(self.check) or ""
+        """Its docstring; one without a docstring shares that of its namesake on another subject."""
+        told = inspect.getdoc(self.check)
+        namesakes = (r for r in _RULES.values() if r.name == self.name)
+        return told or next((d for r in namesakes if (d := inspect.getdoc(r.check))), "")
 
     @property
     def meaning(self) -> str:
         return self.doc.partition("\n")[0]
 
 
-_RULES: dict[str, Rule] = {}
+# A name may stand for several checks, each on another subject.
+_RULES: dict[tuple[str, type[Subject]], Rule] = {}
 
 
 def rule(
@@ -82,7 +86,7 @@ def rule(
     """Register a generator function as a rule."""
 
     def register(check: Check) -> Check:
-        _RULES[name] = Rule(name, severity, on, check, frozenset(relations))
+        _RULES[name, on] = Rule(name, severity, on, check, frozenset(relations))
         return check
 
     return register

@@ -33,6 +33,9 @@ class Timeouts(NamedTuple):
     silence: float = 600.0
 
 
+PATIENT = Timeouts()
+
+
 def open_client(
     *, connections: int = 64, keep_alive: float = 2.0
 ) -> AbstractAsyncContextManager[Client]:
@@ -57,7 +60,7 @@ async def send(
     *,
     tap: Tap = "client",
     exchange_id: str | None = None,
-    timeouts: Timeouts = Timeouts(),  # noqa: B008 (an immutable value)
+    timeouts: Timeouts = PATIENT,
     clock: Clock = time.perf_counter,
     wall: Clock = time.time,
     on_request: Callable[[Exchange], None] | None = None,

@@ -1,0 +1,141 @@
+"""Read recordings: folders, plain or compressed JSON Lines, mitmproxy flow files."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from proxyaudit.core.errors import UserError
+from proxyaudit.core.exchange import Exchange
+from proxyaudit.core.recording import Assume, Flaw, Recording
+from proxyaudit.store.flow import iter_flows
+from proxyaudit.store.lines import Opening, from_line
+from proxyaudit.store.scan import Scan, plain, split_lines
+from proxyaudit.store.schema import RECORDING, FormatLine, MetaFile
+from proxyaudit.store.segments import META, is_recording, segments
+from proxyaudit.store.zstd import MAGIC
+
+type Kind = Literal["folder", "lines", "flow"]
+
+_KINDS = "a recording is a folder, a .jsonl or .jsonl.zst file, or a mitmproxy .flow file"
+_NO_TRAFFIC = "no request went through the recorder: does the harness use the recorder's URL?"
+_FLOW = re.compile(rb"\d{1,12}:")
+_GZIP = b"\x1f\x8b"
+
+
+def open_recording(path: Path) -> Recording:
+    """A whole recording in memory, exchanges in order of start.
+
+    What cannot be read becomes a flaw. Raises UserError where there is no recording, not one
+    exchange in it, or a version of the format that is not known.
+    """
+    scan = Scan()
+    found = sorted(_read(path, scan), key=lambda exchange: exchange.started_at)
+    return Recording(str(path), tuple(found), scan.assume, tuple(scan.flaws))
+
+
+def iter_exchanges(path: Path, flaws: list[Flaw] | None = None) -> Iterator[Exchange]:
+    """The exchanges of a recording one by one in the order in which they ended.
+
+    Those that never ended come last. Needs the memory of the requests under way and of one zstd
+    window, however long the recording is. What cannot be read is added to `flaws`. Raises
+    UserError as `open_recording` does, when the first exchange is asked for or at the end.
+    """
+    return _read(path, Scan(flaws=[] if flaws is None else flaws))
+
+
+def read_assume(path: Path) -> Assume:
+    """The facts that a recording states, without reading its exchanges; defaults if it has none."""
+    scan = Scan()
+    match kind_of(path):
+        case "folder":
+            _read_meta(path, scan)
+        case "lines":
+            with path.open("rb") as file:
+                for raw, _ in islice(split_lines(plain(file, [])), 1):
+                    scan.assume = _opening(raw)
+        case "flow":
+            pass
+    return scan.assume
+
+
+def kind_of(path: Path) -> Kind:
+    """What a path holds, by its content; raises UserError if it cannot be a recording."""
+    if path.is_dir():
+        if is_recording(path):
+            return "folder"
+        raise UserError(f"{path} holds no recording", _hint_for_folder(path))
+    try:
+        with path.open("rb") as file:
+            head = file.read(64)
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist", "`proxyaudit list` shows what there is") from None
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from error
+    return _kind_of_file(path, head)
+
+
+def _kind_of_file(path: Path, head: bytes) -> Kind:
+    if head.startswith(MAGIC) or head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
+        return "lines"
+    if _FLOW.match(head):
+        return "flow"
+    if not head:
+        raise UserError(f"{path} is empty", _NO_TRAFFIC)
+    if head.startswith(_GZIP):
+        raise UserError(f"{path} is compressed with gzip", "unpack it with gunzip first")
+    raise UserError(f"{path} is no recording", _KINDS)
+
+
+def _read(path: Path, scan: Scan) -> Iterator[Exchange]:
+    kind = kind_of(path)
+    match kind:
+        case "folder":
+            _read_meta(path, scan)
+            found = scan.exchanges(segments(path))
+        case "lines":
+            found = scan.exchanges([path])
+        case "flow":
+            found = iter_flows(path, scan.flaws)
+    empty = True
+    for exchange in found:
+        empty = False
+        yield exchange
+    if empty:
+        why = f" ({scan.flaws[0].where}: {scan.flaws[0].message})" if scan.flaws else ""
+        hint = _NO_TRAFFIC if kind == "folder" and not scan.flaws else _KINDS
+        raise UserError(f"{path} holds no exchange{why}", hint)
+
+
+def _read_meta(folder: Path, scan: Scan) -> None:
+    meta = folder / META
+    try:
+        raw = meta.read_bytes()
+        name = FormatLine.model_validate_json(raw).format
+        if name != RECORDING:
+            raise UserError(
+                f"{meta} has format {name!r}; this version reads {RECORDING}",
+                "a newer proxyaudit may have written it: update proxyaudit",
+            )
+        scan.assume = MetaFile.model_validate_json(raw).assume
+    except FileNotFoundError:
+        scan.flaws.append(Flaw(META, "missing; what the user stated in it is not known"))
+    except ValueError:
+        scan.flaws.append(Flaw(META, "damaged; what the user stated in it is not known"))
+
+
+def _opening(raw: bytes) -> Assume:
+    try:
+        line = from_line(raw)
+    except ValueError:
+        return Assume()
+    return line.assume if isinstance(line, Opening) else Assume()
+
+
+def _hint_for_folder(folder: Path) -> str:
+    inside = sorted(folder.iterdir())
+    usable = [p for p in inside if is_recording(p) or p.suffix in {".jsonl", ".zst", ".flow"}]
+    if not usable:
+        return _KINDS
+    return "name one of those in it: " + ", ".join(str(path) for path in usable[:5])

@@ -32,7 +32,9 @@ def _caller(child: Conversation, conversations: Sequence[Conversation]) -> Conve
     parent = label(child.turns[0]).parent
     others = [c for c in conversations if c is not child and c.turns]
     if parent:
-        return next((c for c in others if c.session == parent), None)
+        named = [c for c in others if c.session == parent]
+        # Side requests carry the label of the session too; only what has tools can start an agent.
+        return next((c for c in named if c.turns[0].prompt.tools), next(iter(named), None))
     task = flat(_first_user(child.turns[0]))
     if len(task) < _TELLING:
         return None

@@ -241,7 +241,8 @@ def _belongs(match: _Match, new: _Known) -> bool:
     known = match.known
     if match.common == 0:
         return False
-    if known.label.agent != new.label.agent:
+    other_frame = known.system != new.system and bool(known.tools) != bool(new.tools)
+    if known.label.agent != new.label.agent or (other_frame and not match.exact):
         return False
     same_label = known.label.session is not None and known.label.session == new.label.session
     history = _history_length(new.turn.prompt.messages)

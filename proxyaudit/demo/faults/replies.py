@@ -16,7 +16,7 @@ type Edit = Callable[[bytes], list[bytes]]
 type Maker = Callable[[Body], Edit]
 type JSONEdit = Callable[[Body], list[Body]]
 
-_CUT_AFTER = 5
+_CUT_AFTER = 7
 _DONE = re.compile(rb"data:\s*\[DONE\]")
 
 

@@ -190,7 +190,10 @@ def _likeness(left: Message, right: Message) -> float:
         return max(arguments, 0.9 if called == calls else 0.0)
     if bool(called) != bool(calls) and not (left.text and right.text):
         return 0.0
-    return similarity(left.text, right.text)
+    short, long = sorted((left.text.strip(), right.text.strip()), key=len)
+    # Something put before or behind a short text is an edit of it, however long the addition.
+    extended = bool(short) and (long.startswith(short) or long.endswith(short))
+    return max(similarity(left.text, right.text), 0.6 if extended else 0.0)
 
 
 def _arguments(message: Message) -> str:

@@ -275,7 +275,7 @@ def _same_frame(old: _Known, new: _Known) -> bool:
 def _is_side(old: _Known, new: _Known) -> bool:
     """A request without tools beside a conversation that has them, or under another system
     prompt, which asks for a chore; with nothing in common the missing tools alone tell."""
-    if new.tools or not (old.tools or old.system != new.system):
+    if new.tools or not (old.tools or new.system not in ("", old.system)):
         return False
     strange = not set(old.said) & set(new.body)
     return strange or is_chore(new.turn.prompt.messages)

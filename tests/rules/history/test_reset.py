@@ -1,0 +1,57 @@
+"""history.reset"""
+
+from comparing import LABEL, across_turns
+from inline_snapshot import snapshot
+from turns import turn
+
+from proxyaudit.core.message import assistant, system, user
+
+S = system("You keep a shed.")
+A, B, C, D = user("three rakes"), assistant("noted"), user("add two cans"), assistant("added")
+NAME = "history.reset"
+
+
+def test_only_the_newest_message_is_left() -> None:
+    found = across_turns(
+        NAME,
+        turn(S, A, reply=B, headers=LABEL),
+        turn(S, A, B, C, reply=D, headers=LABEL),
+        turn(S, user("write the list to a file"), headers=LABEL),
+    )
+    assert [f.message for f in found] == snapshot(
+        ["the harness sent the conversation on with none of its 4 messages"]
+    )
+
+
+def test_the_system_prompt_may_be_gone_too() -> None:
+    assert across_turns(
+        NAME,
+        turn(S, A, B, C, reply=D, headers=LABEL),
+        turn(user("write the list to a file"), headers=LABEL),
+    )
+
+
+def test_a_whole_history_is_none() -> None:
+    assert across_turns(NAME, turn(S, A, reply=B), turn(S, A, B, C)) == []
+
+
+def test_near_miss_a_marked_summary_stands_for_it() -> None:
+    assert (
+        across_turns(
+            NAME,
+            turn(S, A, B, C, reply=D, headers=LABEL),
+            turn(S, user("<summary>three rakes, two cans</summary>"), user("go"), headers=LABEL),
+        )
+        == []
+    )
+
+
+def test_near_miss_the_first_message_was_edited() -> None:
+    assert (
+        across_turns(
+            NAME,
+            turn(S, A, B, C, reply=D, headers=LABEL),
+            turn(S, user("three new rakes"), headers=LABEL),
+        )
+        == []
+    )

@@ -48,6 +48,20 @@ def path_of(exchange: Exchange) -> str:
     return exchange.request.url.partition("#")[0].partition("?")[0].rstrip("/").lower()
 
 
+def looks_like_anthropic(body: JSONObject) -> bool:
+    """Whether a request with `messages` has marks that only the Messages format has."""
+    if any(key in body for key in ("anthropic_version", "system", "stop_sequences")):
+        return True
+    if any("input_schema" in tool for _, tool in objects(body.get("tools"))):
+        return True
+    blocks = (
+        block
+        for _, item in objects(body.get("messages"))
+        for _, block in objects(item.get("content"))
+    )
+    return any(block.get("type") in ("tool_use", "tool_result") for block in blocks)
+
+
 def as_text(value: JSON) -> str:
     """A string, or "" for anything else."""
     return value if isinstance(value, str) else ""

@@ -20,6 +20,7 @@ from proxyaudit.dialects.fields import (
     as_text,
     error_of,
     finish_word,
+    looks_like_anthropic,
     objects,
     path_of,
     side_counts,
@@ -45,8 +46,7 @@ class OpenAIChat:
         path = path_of(exchange)
         if path.endswith("/chat/completions"):
             return True
-        foreign = "anthropic_version" in body or "system" in body or "stop_sequences" in body
-        return not path.endswith(_OTHER_PATHS) and not foreign
+        return not path.endswith(_OTHER_PATHS) and not looks_like_anthropic(body)
 
     def read_prompt(self, body: JSONObject) -> Prompt:
         settings, pointers = read_settings(body, _STRUCTURE)

@@ -14,10 +14,19 @@ _REPLACEMENT = "\ufffd"
 
 
 class StreamReader:
-    """Walks the events of a stream and notes what a decoder of one dialect would swallow."""
+    """Walks the events of a stream and notes what a decoder of one dialect would swallow.
 
-    def __init__(self, events: Sequence[StreamEvent], faults: Sequence[StreamFault]) -> None:
+    `has_sentinel` says whether [DONE] is how a stream of the dialect ends.
+    """
+
+    def __init__(
+        self,
+        events: Sequence[StreamEvent],
+        faults: Sequence[StreamFault],
+        has_sentinel: bool = True,
+    ) -> None:
         self.events = tuple(events)
+        self._has_sentinel = has_sentinel
         self.done = False
         self.error: str | None = None
         self.deltas: list[CallDelta] = []
@@ -33,7 +42,7 @@ class StreamReader:
         """
         for event in self.events:
             if event.data.strip() == SENTINEL:
-                self.done = True
+                self.done = self.done or self._has_sentinel
                 continue
             try:
                 body = parse_json(event.data)

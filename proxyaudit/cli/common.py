@@ -1,0 +1,67 @@
+"""What the commands share: their options, and how they speak to the user.
+
+Nothing heavy is imported here: `proxyaudit --help` has to answer at once.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from proxyaudit.core.errors import UserError
+
+type Format = Literal["text", "json"]
+
+DEBUG = "PROXYAUDIT_DEBUG"
+
+FormatOption = Annotated[
+    Format, typer.Option("--format", help="Text for people, or JSON for programs.")
+]
+RootOption = Annotated[
+    Path,
+    typer.Option(
+        "--recordings",
+        envvar="PROXYAUDIT_RECORDINGS",
+        metavar="DIR",
+        help="Folder in which names of recordings are looked up.",
+    ),
+]
+RecordingArgument = Annotated[
+    str, typer.Argument(metavar="RECORDING", help="A name, a path, or `latest`.")
+]
+ROOT = Path("recordings")
+
+
+def examples(*lines: str) -> str:
+    """The examples at the end of a command's help."""
+    # The mark keeps click from running the lines together.
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def say(message: str, hint: str = "") -> None:
+    """An error for the user, on stderr, harmless even if it quotes traffic."""
+    from proxyaudit.report.safe import safe
+
+    print(f"proxyaudit: {safe(message)}", file=sys.stderr)
+    if hint:
+        print(f"  hint: {safe(hint)}", file=sys.stderr)
+
+
+def say_user_error(error: UserError) -> None:
+    say(error.message, error.hint)
+
+
+def say_bug(error: BaseException) -> None:
+    """Something of ours broke: say so, and how to report it."""
+    say(f"internal error: {type(error).__name__}: {error}")
+    print(
+        "  This is a bug in proxyaudit. Please report it with what this prints:\n"
+        f"  {DEBUG}=1 proxyaudit …",
+        file=sys.stderr,
+    )
+
+
+def is_debugging() -> bool:
+    return os.environ.get(DEBUG, "") not in ("", "0")

@@ -1,0 +1,95 @@
+"""Audit recordings: from names and paths to reports."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from proxyaudit.core.errors import UserError
+from proxyaudit.core.finding import Severity, at_least
+from proxyaudit.core.report import Report
+from proxyaudit.engine import Audited, audit
+from proxyaudit.rules.base import Rule
+from proxyaudit.store.find import resolve
+from proxyaudit.store.read import open_recording
+from proxyaudit.workflows.selection import with_facts
+
+
+class Judged(NamedTuple):
+    """A report, and the turn number of each exchange in it, at either tap."""
+
+    report: Report
+    numbers: dict[str, int]
+
+
+def audit_target(
+    target: str,
+    root: Path,
+    *,
+    rules: Sequence[Rule] | None = None,
+    facts: Sequence[str] = (),
+) -> Audited:
+    """Audit one recording: a path, or a name (or `latest`) under `root`. Raises UserError."""
+    recording = open_recording(resolve(target, root))
+    if facts:
+        recording = replace(recording, assume=with_facts(recording.assume, facts))
+    return audit(recording, rules)
+
+
+def audit_all(
+    targets: Sequence[str],
+    root: Path,
+    *,
+    rules: Sequence[Rule] | None = None,
+    facts: Sequence[str] = (),
+) -> Iterator[Judged]:
+    """A report for each input, in order.
+
+    One that cannot be read gets an inconclusive report, so that it does not spoil the others; if
+    it is the only one, its UserError is raised.
+    """
+    for target in targets:
+        try:
+            audited = audit_target(target, root, rules=rules, facts=facts)
+        except UserError as error:
+            if len(targets) == 1:
+                raise
+            yield Judged(_unreadable(target, error), {})
+        else:
+            yield Judged(audited.report, turn_numbers(audited))
+
+
+def turn_numbers(audited: Audited) -> dict[str, int]:
+    """The number of the turn, from 1 in its conversation, that each exchange belongs to.
+
+    A failed attempt counts as the turn that its retry became; what was seen at the upstream tap,
+    as the turn at the client tap.
+    """
+    numbers: dict[str, int] = {}
+    for conversation in audited.conversations:
+        own = {turn.id: n for n, turn in enumerate(conversation.turns, 1)}
+        number = 0
+        for id_ in conversation.exchanges:
+            number = own.get(id_, min(number + 1, len(own)))
+            numbers[id_] = number
+    for client, upstreams in audited.pairs.items():
+        numbers |= {id_: numbers[client] for id_ in upstreams if client in numbers}
+    return {id_: number for id_, number in numbers.items() if number}
+
+
+def exit_code(reports: Sequence[Report], fail_on: Severity | None) -> int:
+    """2 if anything could not be judged, 1 for findings at or above a severity, else 0."""
+    if any(report.verdict == "inconclusive" for report in reports):
+        return 2
+    found = [finding.severity for report in reports for finding in report.findings]
+    return int(fail_on is not None and any(at_least(s, fail_on) for s in found))
+
+
+def _unreadable(target: str, error: UserError) -> Report:
+    hint = f" ({error.hint})" if error.hint else ""
+    return Report(
+        target=target,
+        verdict="inconclusive",
+        headline=f"Nothing could be judged: {error.message}.",
+        flaws=[f"{error.message}{hint}"],
+    )

@@ -1,0 +1,158 @@
+"""Look into a recording: find a conversation, an exchange, a comparison by what a user types."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from proxyaudit.core.comparison import Comparison, Relation
+from proxyaudit.core.conversation import Conversation
+from proxyaudit.core.errors import UserError
+from proxyaudit.core.exchange import Exchange
+from proxyaudit.core.recording import Recording
+from proxyaudit.engine import Audited, audit
+from proxyaudit.report.safe import safe_line
+from proxyaudit.store.find import resolve
+from proxyaudit.store.read import open_recording
+from proxyaudit.workflows.audit import turn_numbers
+
+_HOPS = (Relation.FORWARDED, Relation.RETURNED)
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A recording, its turns threaded and compared, and the turn number of each exchange."""
+
+    recording: Recording
+    audited: Audited
+    numbers: dict[str, int]
+
+    def exchange(self, id_: str) -> Exchange:
+        """The exchange with this very id; UserError if there is none."""
+        found = next((e for e in self.recording.exchanges if e.id == id_), None)
+        if found is None:
+            raise UserError(f"no exchange {id_!r} in {self.recording.target}")
+        return found
+
+
+def look(target: str, root: Path) -> Looked:
+    """Open a recording without judging it. Raises UserError."""
+    recording = open_recording(resolve(target, root))
+    return looked(recording)
+
+
+def looked(recording: Recording) -> Looked:
+    audited = audit(recording, ())
+    return Looked(recording, audited, turn_numbers(audited))
+
+
+def find(seen: Looked, word: str) -> Conversation | Exchange:
+    """The conversation or exchange with this id, or the only one that begins with it."""
+    conversations = {c.id: c for c in seen.audited.conversations}
+    exchanges = {e.id: e for e in seen.recording.exchanges}
+    known: dict[str, Conversation | Exchange] = {**exchanges, **conversations}
+    if word in known:
+        return known[word]
+    found = [id_ for id_ in known if id_.startswith(word)]
+    if len(found) == 1:
+        return known[found[0]]
+    if found:
+        raise UserError(f"{word!r} may be {_some(found)}", "type more of it")
+    raise UserError(
+        f"no conversation or exchange {word!r} in {seen.recording.target}",
+        f"conversations: {_some(list(conversations)) or 'none'}",
+    )
+
+
+def find_conversation(seen: Looked, word: str | None, turn: int | None = None) -> Conversation:
+    """The conversation named, or that of the exchange named, or else the longest main one.
+
+    UserError where there is none, or it has no such turn.
+    """
+    found = _named(seen, word) if word else _longest(seen.audited.conversations)
+    if found is None:
+        raise UserError(
+            f"{seen.recording.target} holds no conversation",
+            f"`proxyaudit show {seen.recording.target}` lists what it holds",
+        )
+    if turn is not None and not 1 <= turn <= len(found.turns):
+        raise UserError(
+            f"conversation {found.id} has no turn {turn}", f"its turns are 1 to {len(found.turns)}"
+        )
+    return found
+
+
+def others(seen: Looked, chosen: Conversation) -> list[Conversation]:
+    """Further main conversations, among which the user did not choose."""
+    return [c for c in seen.audited.conversations if c.kind == "main" and c.id != chosen.id]
+
+
+def after_turn(seen: Looked, conversation: Conversation, turn: int) -> list[Comparison]:
+    """Turn N against what went on from it; UserError if nothing did."""
+    turns = conversation.turns
+    left = turns[turn - 1].id
+    right = turns[turn].id if turn < len(turns) else None
+    every = [c for c in seen.audited.comparisons if c.relation is Relation.NEXT_TURN]
+    own = {t.id for t in turns}
+    found = [c for c in every if c.left.id == left and c.right.id in own]
+    found = found or [c for c in every if right is not None and c.right.id == right]
+    if not found:
+        raise UserError(
+            f"nothing goes on from turn {turn} of conversation {conversation.id}",
+            f"its last turn is {len(turns)}: choose an earlier one",
+        )
+    return found
+
+
+def hops_of(seen: Looked, conversation: Conversation, turn: int) -> list[Comparison]:
+    """The request and the reply of turn N at both taps; UserError if only one tap saw it."""
+    client = conversation.turns[turn - 1].id
+    found = [
+        c
+        for c in seen.audited.comparisons
+        if c.relation in _HOPS and client in (c.left.id, c.right.id)
+    ]
+    if not found:
+        raise UserError(f"turn {turn} was seen at one tap only", _two_taps())
+    return found
+
+
+def first_change(seen: Looked, conversation: Conversation | None, hop: bool) -> Comparison | None:
+    """The first comparison that shows a change, in order of time; None if none does."""
+    own = {t.id for t in conversation.turns} if conversation else None
+    comparisons = [
+        c
+        for c in seen.audited.comparisons
+        if (c.relation in _HOPS or not hop) and (own is None or {c.left.id, c.right.id} & own)
+    ]
+    if hop and not comparisons:
+        raise UserError("only one tap was recorded", _two_taps())
+    changed = [c for c in comparisons if c.changes]
+    return min(changed, key=lambda c: c.right.exchange.started_at, default=None)
+
+
+def _named(seen: Looked, word: str) -> Conversation:
+    found = find(seen, word)
+    if isinstance(found, Conversation):
+        return found
+    client = next((c for c, ups in seen.audited.pairs.items() if found.id in ups), found.id)
+    holds = [c for c in seen.audited.conversations if client in c.exchanges]
+    if not holds:
+        raise UserError(f"exchange {found.id} belongs to no conversation")
+    return holds[0]
+
+
+def _longest(conversations: Sequence[Conversation]) -> Conversation | None:
+    return max(
+        conversations,
+        key=lambda c: (c.kind == "main", c.kind != "side", len(c.turns)),
+        default=None,
+    )
+
+
+def _some(ids: Iterable[str]) -> str:
+    listed = [safe_line(id_, 40) for id_ in ids]
+    return ", ".join(listed[:5]) + (" …" if len(listed) > 5 else "")
+
+
+def _two_taps() -> str:
+    return "`proxyaudit record --upstream PROXY --backend URL` records both sides of a proxy"

@@ -9,12 +9,11 @@ from proxyaudit.client.headers import outgoing_headers
 from proxyaudit.client.model_name import with_model
 from proxyaudit.core.errors import UserError
 from proxyaudit.core.exchange import Headers, Request, header
+from proxyaudit.wire.redact import is_secret_header, is_secret_parameter
 
-# Never sent to another target, fingerprint or not: imported recordings can hold real ones.
-CREDENTIALS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
-STATE = frozenset({"cookie", "proxy-authorization"})
-REDACTED = "[redacted sha256:"
-_KEY_LIKE = re.compile(r"^(api[-_]?key|key|token|access[-_]?token|auth|sig|signature)$", re.I)
+# Where a key belongs; the target's own is put into the first of these that was recorded.
+_CREDENTIALS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key"})
+_REDACTED = "[redacted sha256:"
 _VERSION = re.compile(r"v\d[\w.-]*")
 _KNOWN_TAILS = ("/chat/completions", "/completions", "/responses", "/messages", "/api/chat")
 
@@ -97,20 +96,25 @@ def _api_path(path: str, base: str) -> str:
 
 def _is_secret(parameter: str) -> bool:
     name, _, value = parameter.partition("=")
-    return bool(_KEY_LIKE.match(unquote(name))) or REDACTED in unquote(value)
+    return is_secret_parameter(name) or _REDACTED in unquote(value)
 
 
 def _with_credential(headers: Headers, key: str | None, dialect: str) -> Headers:
-    """The key in the place of the recorded credential; all else that is secret or state is gone."""
+    """The key in the place of the recorded credential; all else that is secret or state is gone.
+
+    By name, not only by fingerprint: imported recordings can hold real keys, which are nobody's
+    business at another target.
+    """
     sent: list[tuple[str, str]] = []
     for name, value in headers:
         low = name.lower()
-        if low in CREDENTIALS and key is not None:
+        if low in _CREDENTIALS and key is not None:
             sent.append((name, f"Bearer {key}" if low == "authorization" else key))
             key = None
-        elif low not in CREDENTIALS and low not in STATE and REDACTED not in value:
+        elif not (is_secret_header(low) or _REDACTED in value or value.startswith("Bearer ")):
             sent.append((name, value))
-    if key is not None:
-        by_dialect = ("x-api-key", key) if "anthropic" in dialect else None
-        sent.append(by_dialect or ("Authorization", f"Bearer {key}"))
+    if key is not None and dialect.startswith("anthropic"):
+        sent.append(("x-api-key", key))
+    elif key is not None:
+        sent.append(("Authorization", f"Bearer {key}"))
     return tuple(sent)

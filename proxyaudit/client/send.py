@@ -69,9 +69,9 @@ async def send(
 
     The body goes out unchanged, the headers as `outgoing_headers` gives them, without `Expect`
     ever being waited for. A refused connection, a reset, a timeout, a cut or unreadable answer
-    become the exchange's `end` and `error`; nothing is raised but cancellation. `on_request`
-    gets the exchange without its response, once the request is out or has failed. `clock` gives
-    seconds for the chunk times, `wall` seconds since the epoch.
+    become the exchange's `end` and `error`; nothing is raised but cancellation and what
+    `on_request` raises. That one gets the exchange without its response, once, when the request is
+    out or has failed. `clock` gives seconds for the chunk times, `wall` seconds since the epoch.
     """
     ready = replace(request, headers=outgoing_headers(request), http_version="HTTP/1.1", chunks=())
     begun = Exchange(exchange_id or uuid.uuid4().hex, tap, wall(), ready)
@@ -79,6 +79,8 @@ async def send(
     try:
         await flight.fly(client, timeouts)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, OSError) as error:
+        if flight.callers_error is not None:
+            raise flight.callers_error from None
         return flight.landed(_end_of(error), _words_of(error))
     return flight.landed("complete", None)
 
@@ -92,6 +94,7 @@ class _Flight:
     began: float
     on_request: Callable[[Exchange], None] | None
     announced: bool = False
+    callers_error: Exception | None = None
     response: Response | None = None
     pieces: list[bytes] = field(default_factory=list)
     chunks: list[Chunk] = field(default_factory=list)
@@ -144,8 +147,14 @@ class _Flight:
 
     def _announce(self) -> None:
         self.announced = True
-        if self.on_request is not None:
+        if self.on_request is None:
+            return
+        try:
             self.on_request(self.exchange)
+        except Exception as error:
+            # A full disk on this side must not come out as a fault of the server.
+            self.callers_error = error
+            raise
 
     def _note_head(self, answer: httpx.Response) -> None:
         version = answer.extensions.get("http_version", b"HTTP/1.1").decode("ascii", "replace")
@@ -200,4 +209,7 @@ def _closed_early(words: str) -> bool:
 def _words_of(error: Exception) -> str:
     cause = error.__cause__ or error.__context__
     words = str(error) or (str(cause) or type(cause).__name__ if cause else "")
+    if isinstance(error, httpx.LocalProtocolError):
+        # It quotes the header value that it refuses, which can be a key.
+        words = words.partition(" b'")[0].partition(' b"')[0]
     return f"{type(error).__name__}: {words}" if words else type(error).__name__

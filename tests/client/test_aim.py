@@ -77,6 +77,8 @@ def test_recorded_credentials_never_leave(value: str) -> None:
         ("Cookie", value),
         ("x-goog-api-key", value),
         ("X-Odd", FINGERPRINT),
+        ("X-Upstream", "Bearer abc"),
+        ("x-litellm-key", value),
         ("Content-Length", "9"),
     )
     length = ("Content-Length", str(len(BODY)))

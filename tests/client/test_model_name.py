@@ -67,5 +67,5 @@ def test_broken_bodies_never_raise(body: bytes) -> None:
 
 def test_long_string_takes_one_pass() -> None:
     """Megabytes of a torn string with many escapes are read in linear time."""
-    torn = b'{"a":"' + b"\\n" * 1_000_000
+    torn = b'{"a":"' + b'\\"' * 500_000
     assert with_model(torn, "N") is None

@@ -239,6 +239,20 @@ def test_refused_connection_and_unusable_address() -> None:
         assert asyncio.run(run(url)).end == "error", url
 
 
+def test_refused_header_value_is_not_quoted() -> None:
+    """A key with a line end in it cannot be sent, and must not turn up in the error."""
+
+    async def run() -> Exchange:
+        async with serving(plain(b"{}")) as server, open_client() as client:
+            return await send(client, a_request(server.url, ("Authorization", "Bearer s3cret\n")))
+
+    exchange = asyncio.run(run())
+    assert exchange.end == "error"
+    assert exchange.error is not None
+    assert "header value" in exchange.error
+    assert "s3cret" not in exchange.error
+
+
 def test_request_is_announced_before_the_answer() -> None:
     """Whoever writes a recording gets the request first, once, even when nothing can be sent."""
     seen: list[Exchange] = []
@@ -255,6 +269,22 @@ def test_request_is_announced_before_the_answer() -> None:
                 await sending
             await send(client, a_request("http://[::bad"), on_request=seen.append)
             assert len(seen) == 2
+
+    asyncio.run(run())
+
+
+def test_error_of_the_caller_is_not_blamed_on_the_server() -> None:
+    """A full disk while writing the recording is raised as it is."""
+
+    def full(_: Exchange) -> None:
+        raise OSError("no space left")
+
+    async def run() -> None:
+        async with serving(plain(b"{}")) as server, open_client() as client:
+            with pytest.raises(OSError, match="no space"):
+                await send(client, a_request(server.url), on_request=full)
+            with pytest.raises(OSError, match="no space"):
+                await send(client, a_request("http://[::bad"), on_request=full)
 
     asyncio.run(run())
 

@@ -1,0 +1,170 @@
+"""`proxyaudit replay`: options in, workflow, result out."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from proxyaudit.cli.common import ROOT, FormatOption, RecordingArgument, RootOption, examples
+
+if TYPE_CHECKING:
+    from proxyaudit.workflows.replay import Progress
+
+_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+_EXAMPLES = examples(
+    "proxyaudit replay latest --target http://127.0.0.1:8080",
+    "proxyaudit replay latest --target https://host/v1 --model other-name --api-key-env MY_KEY",
+    "proxyaudit replay latest --target http://127.0.0.1:8080 --conversation 3f --turn 5",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("replay", epilog=_EXAMPLES)(replay)
+
+
+def replay(
+    recording: RecordingArgument,
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="Where to send: http://host:port, or with a prefix, which then replaces the "
+            "recorded one (http://host:port/v1).",
+        ),
+    ],
+    conversation: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Only this one (the beginning of its id will do)."),
+    ] = None,
+    turn: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Only turn N of each conversation.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Put this model name into the requests.")
+    ] = None,
+    api_key_env: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Environment variable with the target's key; by default OPENAI_API_KEY or "
+            "ANTHROPIC_API_KEY, whichever fits the request, if it is set.",
+        ),
+    ] = None,
+    tap: Annotated[
+        Literal["client", "upstream"] | None,
+        typer.Option(help="Requests of which tap; by default those of the client."),
+    ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(min=0.1, metavar="S", help="Give a request up after S seconds of silence."),
+    ] = 600.0,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the new recording.")
+    ] = None,
+    format_: FormatOption = "text",
+    root: RootOption = ROOT,
+) -> None:
+    """Send recorded requests to another target and compare the replies.
+
+    The bytes are those recorded, but for host, path prefix, credentials and (if asked for) the
+    model name. Equal prompt_tokens is the first question: it tells whether the model saw the same
+    prompt. Exit code 1 where prompts, structure or tool calls differ; other words alone are no
+    fault. 2 where nothing could be sent.
+    """
+    import asyncio
+
+    from proxyaudit.client.send import Timeouts
+    from proxyaudit.engine import audit
+    from proxyaudit.report.console import print_text
+    from proxyaudit.report.replay_text import replay_json, replay_view
+    from proxyaudit.store import RecordingWriter, open_recording, resolve
+    from proxyaudit.workflows.replay import replay as send_again
+    from proxyaudit.workflows.replay_plan import Selection
+
+    if api_key_env is not None:
+        key_for("", api_key_env)
+    path = resolve(recording, root)
+    opened = open_recording(path)
+    grouped = audit(opened, rules=())
+    folder = free_folder(root, name, f"{path.name.partition('.')[0]}-replay")
+    with progress_on_stderr() as show:
+        result = asyncio.run(
+            send_again(
+                opened,
+                target,
+                open_writer=lambda: RecordingWriter(
+                    folder, about={"replay_of": str(path), "target": target}
+                ),
+                selection=Selection(conversation, turn),
+                conversations=grouped.conversations,
+                pairs=grouped.pairs,
+                tap=tap,
+                model=model,
+                key=lambda dialect: key_for(dialect, api_key_env),
+                timeouts=Timeouts(silence=timeout),
+                on_progress=show,
+            )
+        )
+    if format_ == "json":
+        typer.echo(replay_json(result, str(folder)))
+    else:
+        print_text(replay_view(result, str(folder)))
+    if not result.turns:
+        raise typer.Exit(2)
+    raise typer.Exit(1 if result.faults else 0)
+
+
+def free_folder(root: Path, name: str | None, default: str) -> Path:
+    """The folder to write to: a new one. UserError if the name asked for is taken."""
+    from proxyaudit.core.errors import UserError
+
+    if name is not None:
+        folder = root / name
+        if folder.exists():
+            raise UserError(f"{folder} exists", "Choose another --name, or leave it out.")
+        return folder
+    folder, number = root / default, 1
+    while folder.exists():
+        number += 1
+        folder = root / f"{default}-{number}"
+    return folder
+
+
+def key_for(dialect: str, named: str | None) -> str | None:
+    """The credential for a dialect: from the variable named, else from its usual one, if set."""
+    import os
+
+    from proxyaudit.core.errors import UserError
+
+    if named is not None:
+        key = os.environ.get(named, "").strip()
+        if not key:
+            raise UserError(f"the environment variable {named} is not set", f"export {named}=…")
+        return key
+    family = dialect.partition("-")[0]
+    return os.environ.get(_KEYS.get(family, ""), "").strip() or None
+
+
+@contextmanager
+def progress_on_stderr() -> "Iterator[Callable[[Progress], None]]":
+    """A bar on a terminal; elsewhere one line for each turn. Both on stderr."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    columns = (TextColumn("replaying"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("")
+
+        def show(progress: "Progress") -> None:
+            bar.update(task, completed=progress.done, total=progress.planned)
+            if not console.is_terminal:
+                turn = progress.turn
+                place = f"{progress.done}/{progress.planned}"
+                typer.echo(f"{place} {turn.name}: {turn.verdict}", err=True)
+
+        yield show

@@ -135,14 +135,14 @@ def _on_comparisons(rule: Rule, found: Subjects, run: _Run) -> None:
         if comparison.relation in rule.relations:
             for result in run.check(rule, comparison):
                 run.found(rule, result, comparison.suspect)
-    if not rule.relations <= _HOP:
+    if not rule.relations & _HOP:
         return
     if not found.two_taps:
-        run.tally(rule).skipped["only one tap was recorded"] += len(found.threaded)
+        run.tally(rule).skipped["across the hop: only one tap was recorded"] += len(found.threaded)
         return
     alone = sum(t.id not in found.hops for t in found.threaded)
     if alone:
-        run.tally(rule).skipped["the request was not seen at the upstream tap"] += alone
+        run.tally(rule).skipped["across the hop: not seen at the upstream tap"] += alone
 
 
 def _on_turn(rule: Rule, turn: Turn, hop: Hop | None, run: _Run) -> None:

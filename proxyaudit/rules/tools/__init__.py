@@ -1,0 +1,1 @@
+"""Tool calls, their arguments, ids and results."""

@@ -1,0 +1,60 @@
+"""How the model families write tool calls in raw text. A parser should have taken all this out."""
+
+import re
+from collections.abc import Collection
+
+# Marks that no prose contains: special tokens of chat templates.
+_TOKENS = re.compile(
+    r"""
+      <[|｜]DSML[|｜]                                                # DeepSeek V3.2 and V4
+    | </?[|｜]tool[▁_]?(calls?|outputs?)[▁_](begin|end|sep)[|｜]>      # DeepSeek V3, R1
+    | <\|tool_calls?(_section)?(_argument)?_(begin|end|start)\|>      # Kimi K2, LFM2
+    | <\|/?tool_calls?\|> | <\|tool_call> | <tool_call\|>             # Phi, Granite, Gemma
+    | <\|python_tag\|>                                                # Llama 3
+    | <\|(action_start|plugin|function_call|tool_use)\|>              # InternLM and others
+    | \[TOOL_CALLS\] | <TOOLCALL> | ✿FUNCTION✿                        # Mistral, Nemotron, old Qwen
+    | <(start|end)_function_call>                                     # FunctionGemma
+    | <\|channel\|>\s*commentary\s+to=                                # gpt-oss (harmony)
+    | \bto=functions\.[A-Za-z_][\w.-]*\s*<\|                          # gpt-oss, torn
+    """,
+    re.VERBOSE,
+)
+# Tags that a text may well mention: they count where a line starts, or with a tool's name inside.
+_TAGS = re.compile(
+    r"""
+      <(?P<tag>(?:[a-z]+:)?(?:tool_calls?|toolcall|function_calls?|tool_use))>
+    | <(?:[a-z]+:)?invoke\s+name=["']
+    | <function(?:=|\s+name=["'])
+    | \bto=functions\.
+    | \[(?:TOOL_CALL|tool_call)[\]:]
+    | <tool_code>
+    """,
+    re.VERBOSE,
+)
+_REACH = 300
+
+
+def find_markup(text: str, offered: Collection[str]) -> re.Match[str] | None:
+    """The first piece of call markup in a text from which code has been taken out."""
+    token = _TOKENS.search(text)
+    tag = next((m for m in _TAGS.finditer(text) if _is_call(text, m, offered)), None)
+    return min((m for m in (token, tag) if m), key=lambda m: m.start(), default=None)
+
+
+def is_bare_call(text: str, offered: Collection[str]) -> bool:
+    """Whether a text is nothing but a call as JSON, the way Llama and Qwen write it."""
+    body = text.strip()
+    if not body.startswith(("{", "[{")) or not body.endswith(("}", "]")):
+        return False
+    told = re.match(r'\[?\{\s*"(?:name|function)"\s*:\s*"([^"]+)"\s*,\s*"(\w+)"\s*:\s*[{"]', body)
+    if told is None:
+        return False
+    return told[1] in offered and told[2] in ("arguments", "parameters")
+
+
+def _is_call(text: str, mark: re.Match[str], offered: Collection[str]) -> bool:
+    after = text[mark.end() : mark.end() + _REACH]
+    if set(re.findall(r"[\w.-]+", after)) & set(offered):
+        return True
+    before = text[: mark.start()].rpartition("\n")[2]
+    return not before.strip() and after.lstrip()[:1] in ("{", "[", "<")

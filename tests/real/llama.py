@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-
-from tests.real.parts import ROOT, need
-from tests.real.processes import free_port, plain_environment, running, wait_until
+from real.parts import ROOT, need
+from real.processes import free_port, plain_environment, running, wait_until
 
 ALIAS = "smollm2"
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.real.parts import need
-from tests.real.processes import free_port, listens, running, wait_until
+from real.parts import need
+from real.processes import free_port, listens, running, wait_until
 
 _SETTINGS = """\
 daemon off;

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from tests.real.parts import need
-from tests.real.processes import Finished, finish, plain_environment
+from real.parts import need
+from real.processes import Finished, finish, plain_environment
 
 MODEL, SMALL_MODEL = "demo-model", "demo-small"
 KEY = "sk-fake-0001"

@@ -10,9 +10,11 @@ import typer
 from proxyaudit.cli.common import ROOT, FormatOption, RecordingArgument, RootOption, examples
 
 if TYPE_CHECKING:
+    from proxyaudit.core.replay import ReplayResult
     from proxyaudit.workflows.replay import Progress
 
 _KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+_INTERRUPTED = 130
 _EXAMPLES = examples(
     "proxyaudit replay latest --target http://127.0.0.1:8080",
     "proxyaudit replay latest --target https://host/v1 --model other-name --api-key-env MY_KEY",
@@ -80,7 +82,9 @@ def replay(
     from proxyaudit.engine import audit
     from proxyaudit.report.console import print_text
     from proxyaudit.report.replay_text import replay_json, replay_view
-    from proxyaudit.store import RecordingWriter, open_recording, resolve
+    from proxyaudit.store.find import resolve
+    from proxyaudit.store.read import open_recording
+    from proxyaudit.store.write import RecordingWriter
     from proxyaudit.workflows.replay import replay as send_again
     from proxyaudit.workflows.replay_plan import Selection
 
@@ -112,9 +116,16 @@ def replay(
         typer.echo(replay_json(result, str(folder)))
     else:
         print_text(replay_view(result, str(folder)))
-    if not result.turns:
-        raise typer.Exit(2)
-    raise typer.Exit(1 if result.faults else 0)
+    raise typer.Exit(_exit_code(result))
+
+
+def _exit_code(result: "ReplayResult") -> int:
+    """What was seen before an interruption counts; that nothing was seen by then does not."""
+    if result.faults:
+        return 1
+    if result.interrupted:
+        return _INTERRUPTED
+    return 0 if result.turns else 2
 
 
 def free_folder(root: Path, name: str | None, default: str) -> Path:

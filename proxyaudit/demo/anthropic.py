@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator
 
 from proxyaudit.demo.chat import call_id, dumps, pieces, reply_id
-from proxyaudit.demo.script import Body, Call, ScriptedReply, text_of
+from proxyaudit.demo.script import Body, Call, ScriptedReply, messages, objects, text_of
 from proxyaudit.demo.tokens import usage
 
 
@@ -12,13 +12,11 @@ def as_chat(body: Body) -> Body:
     """A Messages request in the words of scripts: system first, tool results as messages."""
     system = text_of({"content": body.get("system")})
     told = [{"role": "system", "content": system}] if system else []
-    for message in body.get("messages") or ():
-        if isinstance(message, dict):
-            told += _as_chat(message)
+    for message in messages(body):
+        told += _as_chat(message)
     tools = [
         {"function": {"name": t.get("name"), "parameters": t.get("input_schema")}}
-        for t in body.get("tools") or ()
-        if isinstance(t, dict)
+        for t in objects(body.get("tools"))
     ]
     return {**body, "messages": told, "tools": tools}
 
@@ -59,8 +57,7 @@ def error(status: int, message: str) -> Body:
 
 
 def _as_chat(message: Body) -> list[Body]:
-    content = message.get("content")
-    blocks = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
+    blocks = objects(message.get("content"))
     results: list[Body] = [
         {"role": "tool", "tool_call_id": b.get("tool_use_id"), "content": text_of(b)}
         for b in blocks

@@ -32,10 +32,14 @@ class ScriptedReply:
 type Script = Callable[[Body], ScriptedReply]
 
 
+def objects(value: object) -> list[Body]:
+    """The objects in a list; none where it is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def messages(body: Body) -> list[Body]:
     """The messages of a chat request, those that are objects."""
-    listed = body.get("messages")
-    return [m for m in listed if isinstance(m, dict)] if isinstance(listed, list) else []
+    return objects(body.get("messages"))
 
 
 def text_of(message: Body) -> str:
@@ -43,8 +47,7 @@ def text_of(message: Body) -> str:
     content = message.get("content")
     if isinstance(content, str):
         return content
-    parts = content if isinstance(content, list) else []
-    return "".join(str(p.get("text", "")) for p in parts if isinstance(p, dict))
+    return "".join(str(part.get("text", "")) for part in objects(content))
 
 
 def texts(body: Body, *roles: str) -> list[str]:
@@ -54,20 +57,24 @@ def texts(body: Body, *roles: str) -> list[str]:
 
 def calls_of(message: Body) -> Iterator[tuple[str, str]]:
     """Name and raw arguments of each tool call of a message."""
-    for call in message.get("tool_calls") or ():
-        function = call.get("function") if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            yield str(function.get("name", "")), str(function.get("arguments", ""))
+    for call in objects(message.get("tool_calls")):
+        function = function_of(call)
+        yield str(function.get("name", "")), str(function.get("arguments", ""))
+
+
+def function_of(value: Body) -> Body:
+    """The function object of a tool call or of a tool on offer; empty where there is none."""
+    function = value.get("function")
+    return function if isinstance(function, dict) else {}
 
 
 def tools(body: Body) -> dict[str, Body]:
     """The offered tools: name and parameter schema."""
     offered: dict[str, Body] = {}
-    for tool in body.get("tools") or ():
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
+    for function in map(function_of, objects(body.get("tools"))):
+        if isinstance(name := function.get("name"), str):
             schema = function.get("parameters")
-            offered[function["name"]] = schema if isinstance(schema, dict) else {}
+            offered[name] = schema if isinstance(schema, dict) else {}
     return offered
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from proxyaudit.demo.script import Body
+from proxyaudit.demo.script import Body, function_of, objects
 
 type Edit = Callable[[bytes], list[bytes]]
 type Maker = Callable[[Body], Edit]
@@ -64,8 +64,7 @@ def _event(value: Body) -> bytes:
 
 
 def _choices(data: Body) -> list[Body]:
-    listed = data.get("choices")
-    return [c for c in listed if isinstance(c, dict)] if isinstance(listed, list) else []
+    return objects(data.get("choices"))
 
 
 def _deltas(data: Body) -> Iterator[Body]:
@@ -76,13 +75,7 @@ def _deltas(data: Body) -> Iterator[Body]:
 
 def _calls(data: Body) -> Iterator[Body]:
     for delta in _deltas(data):
-        calls = delta.get("tool_calls")
-        yield from (c for c in calls if isinstance(c, dict)) if isinstance(calls, list) else ()
-
-
-def _function(call: Body) -> Body:
-    function = call.get("function")
-    return function if isinstance(function, dict) else {}
+        yield from objects(delta.get("tool_calls"))
 
 
 def _finishes(data: Any) -> bool:
@@ -216,7 +209,7 @@ def double_encode_arguments(_: Body) -> Edit:
 
     def edit(data: Body) -> list[Body]:
         for call in _calls(data):
-            function, index = _function(call), call.get("index")
+            function, index = function_of(call), call.get("index")
             raw = function.get("arguments")
             if isinstance(raw, str) and raw:
                 first = "" if index in opened else '"'
@@ -237,7 +230,7 @@ def tool_markup(_: Body) -> Edit:
 
     def edit(data: Body) -> list[Body]:
         for call in _calls(data):
-            function = _function(call)
+            function = function_of(call)
             names_and_arguments = gathered.setdefault(call.get("index"), ["", ""])
             names_and_arguments[0] += str(function.get("name") or "")
             names_and_arguments[1] += str(function.get("arguments") or "")

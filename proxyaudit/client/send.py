@@ -13,10 +13,11 @@ can exceed, never undercut, the number that the server wrote and the network kep
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+import anyio.lowlevel
 import httpx
 
 from proxyaudit.client.headers import origin, outgoing_headers, request_target
@@ -36,10 +37,9 @@ class Timeouts(NamedTuple):
 PATIENT = Timeouts()
 
 
-def open_client(
-    *, connections: int = 64, keep_alive: float = 2.0
-) -> AbstractAsyncContextManager[Client]:
-    """A connection pool for `send`, to be used in `async with`.
+@asynccontextmanager
+async def open_client(*, connections: int = 64, keep_alive: float = 2.0) -> AsyncIterator[Client]:
+    """A connection pool for `send`.
 
     `keep_alive` is the number of seconds for which an idle connection is used again. It is short
     because servers close idle ones (some after 5 s), and a request that meets the closing fails:
@@ -50,8 +50,11 @@ def open_client(
         max_keepalive_connections=connections,
         keepalive_expiry=keep_alive,
     )
+    # The socket layer loads itself at its first use: some 80 ms that would count as the server's.
+    await anyio.lowlevel.checkpoint()
     # Of the environment, a transport reads SSL_CERT_FILE and SSL_CERT_DIR and nothing else.
-    return httpx.AsyncHTTPTransport(limits=limits, http2=False, retries=0, trust_env=True)
+    async with httpx.AsyncHTTPTransport(limits=limits, http2=False, trust_env=True) as client:
+        yield client
 
 
 async def send(

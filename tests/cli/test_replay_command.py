@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from loopback import plain, raw, serving
 
 from proxyaudit.store.read import open_recording
-from tests.client.loopback import plain, raw, serving
 
 
 class Ran(NamedTuple):

@@ -2,14 +2,15 @@
 
 import asyncio
 import socket
+import sys
 
 import httpx
 import pytest
+from loopback import Answer, plain, raw, serving, then_close, then_reset
 
 from proxyaudit.client.headers import outgoing_headers, request_target
 from proxyaudit.client.send import Timeouts, open_client, send
 from proxyaudit.core.exchange import Exchange, Request, header
-from tests.client.loopback import Answer, plain, raw, serving, then_close, then_reset
 
 BODY = b'{ "model":"m",\r\n "x": 1.0, "x": 1e0, "t": "\\u00e9 \xc3\xa9" }'
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
@@ -305,6 +306,12 @@ def test_clocks_are_the_callers() -> None:
     assert exchange.response.chunks == ((2.0, 2),)
 
 
-def test_client_is_the_bare_transport() -> None:
+def test_client_is_the_bare_transport_and_warm() -> None:
     """Were it an AsyncClient, cookies, redirects and default headers would come with it."""
-    assert isinstance(open_client(), httpx.AsyncHTTPTransport)
+
+    async def run() -> None:
+        async with open_client() as client:
+            assert isinstance(client, httpx.AsyncHTTPTransport)
+            assert "anyio._backends._asyncio" in sys.modules
+
+    asyncio.run(run())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from loopback import Answer, Server, plain, raw, serving, then_close
 
 from proxyaudit.client.send import Timeouts
 from proxyaudit.core.conversation import Conversation
@@ -17,7 +18,6 @@ from proxyaudit.core.replay import ReplayedTurn, ReplayResult
 from proxyaudit.dialects.read import NotATurn, read_turn
 from proxyaudit.workflows.replay import Progress, replay
 from proxyaudit.workflows.replay_plan import Selection, plan
-from tests.client.loopback import Answer, Server, plain, raw, serving, then_close
 
 FINGERPRINT = "Bearer [redacted sha256:1a2b3c4d]"
 

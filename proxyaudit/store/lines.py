@@ -18,6 +18,7 @@ from proxyaudit.store.schema import EXCHANGE, RECORDING, ExchangeLine, FormatLin
 
 type _Fields = dict[str, object]
 
+_STARTS = re.compile(rb'\s*\{\s*"format"\s*:\s*"' + re.escape(EXCHANGE.encode()) + b'"')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_A_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
@@ -89,7 +90,8 @@ def from_line(raw: bytes) -> Line:
     WrongFormat (a ValueError) says that the line is whole but of another format or version.
     """
     try:
-        name = FormatLine.model_validate_json(raw).format
+        # Reading the format first parses a line twice; most lines name it at their very start.
+        name = EXCHANGE if _STARTS.match(raw) else FormatLine.model_validate_json(raw).format
         if name == RECORDING:
             return Opening(OpeningLine.model_validate_json(raw).assume)
         if name not in ("", EXCHANGE):

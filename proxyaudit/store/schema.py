@@ -135,9 +135,19 @@ class FormatLine(_Part):
     format: str = ""
 
 
+class HeadLine(_Part):
+    """What tells the kind of an exchange line; the rest is not looked at."""
+
+    id: str
+    phase: Literal["request", "response"] | None = None
+
+
 def _from_base64(text: str) -> str:
     return _unbase64(text).decode("utf-8", "surrogateescape")
 
 
 def _unbase64(text: str) -> bytes:
-    return base64.b64decode(text, validate=True)
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise ValueError(f"not base64: {error}") from None

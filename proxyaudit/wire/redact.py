@@ -30,7 +30,8 @@ _NOT_SECRET = re.compile(
     re.VERBOSE,
 )
 _SCHEME = re.compile(
-    r"(?:Bearer|Basic|Token|Digest|ApiKey|Api-Key|Key|Negotiate|AWS4-HMAC-SHA256)\s+", re.IGNORECASE
+    r"(?:Bearer|Basic|Token|Digest|ApiKey|Api-Key|Key|Negotiate|AWS4-HMAC-SHA256)(?:\s+|$)",
+    re.IGNORECASE,
 )
 _BEARER = re.compile(r"\s*Bearer\s+[^\s\",]+\s*", re.IGNORECASE)
 _REDACTED = re.compile(r"\[redacted sha256:[0-9a-f]{8}\]")

@@ -1,0 +1,1 @@
+"""Which model was asked for, and which one answered."""

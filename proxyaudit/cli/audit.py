@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from proxyaudit.cli.common import ROOT, FormatOption, RootOption, examples
+from proxyaudit.cli.common import ROOT, FormatOption, RootOption, examples, note
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -80,7 +80,7 @@ def audit(
     else:
         _deliver_text(judged, output, verbose)
     if output is not None:
-        typer.echo(f"{output}: {'; '.join(r.headline for r in reports)}", err=True)
+        note(f"{output}: {'; '.join(r.headline for r in reports)}")
     raise typer.Exit(exit_code(reports, None if fail_on == "never" else fail_on))
 
 

@@ -12,12 +12,10 @@ import typer
 
 from proxyaudit.core.errors import UserError
 
-type Format = Literal["text", "json"]
-
 DEBUG = "PROXYAUDIT_DEBUG"
 
 FormatOption = Annotated[
-    Format, typer.Option("--format", help="Text for people, or JSON for programs.")
+    Literal["text", "json"], typer.Option("--format", help="Text for people, or JSON for programs.")
 ]
 RootOption = Annotated[
     Path,
@@ -47,6 +45,13 @@ def say(message: str, hint: str = "") -> None:
     print(f"proxyaudit: {safe(message)}", file=sys.stderr)
     if hint:
         print(f"  hint: {safe(hint)}", file=sys.stderr)
+
+
+def note(message: str) -> None:
+    """Something to know beside the result, on stderr."""
+    from proxyaudit.report.safe import safe
+
+    print(safe(message), file=sys.stderr)
 
 
 def say_user_error(error: UserError) -> None:

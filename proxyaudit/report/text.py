@@ -4,7 +4,7 @@ Everything that comes from traffic goes through `report.safe` and never through 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -19,6 +19,8 @@ from proxyaudit.report.safe import safe_line
 
 _MARKS = {"findings": ("✗", "bold red"), "clean": ("✓", "bold green")}
 _CONVERSATIONS = 20
+# Longer commands stand below their reason: they have to be copied whole.
+_BESIDE = 62
 
 
 def report_text(report: Report, background: Background | None = None) -> RenderableType:
@@ -69,14 +71,30 @@ def _conversations(report: Report, known: Background) -> Iterator[RenderableType
     if len(shown) > _CONVERSATIONS and not known.verbose:
         shown = [c for c in shown if found.get(c.id) or c.kind == "main"][:_CONVERSATIONS]
     yield heading("Conversations")
-    yield indented(grid([_conversation(c, found[c.id]) for c in shown], right=(2,)))
+    rows = [_conversation(c, depth, found[c.id]) for c, depth in _as_tree(shown)]
+    yield indented(grid(rows, right=(2,)))
     rest = len(report.conversations) - len(shown)
     if rest:
         yield indented(Text(f"… and {rest} more (--verbose lists them)", "dim"))
 
 
+def _as_tree(
+    shown: Sequence[ReportedConversation],
+) -> Iterator[tuple[ReportedConversation, int]]:
+    """Parents before their children, each with its depth; whoever has no parent here is a root."""
+    children: dict[str | None, list[ReportedConversation]] = defaultdict(list)
+    known = {c.id for c in shown}
+    for conversation in shown:
+        children[conversation.parent if conversation.parent in known else None].append(conversation)
+    waiting = [(c, 0) for c in reversed(children[None])]
+    while waiting:
+        conversation, depth = waiting.pop()
+        yield conversation, depth
+        waiting += ((c, depth + 1) for c in reversed(children.pop(conversation.id, [])))
+
+
 def _conversation(
-    conversation: ReportedConversation, found: Counter[str]
+    conversation: ReportedConversation, depth: int, found: Counter[str]
 ) -> tuple[Text | str, ...]:
     state = Text("✓ clean", "green")
     if found:
@@ -86,7 +104,7 @@ def _conversation(
     about = []
     if conversation.purpose:
         about.append(safe_line(conversation.purpose, 60))
-    if conversation.parent:
+    if conversation.parent and not depth:
         about.append(f"of {safe_line(conversation.parent, 24)}")
     if conversation.session:
         about.append(f"session {safe_line(conversation.session, 40)}")
@@ -94,7 +112,7 @@ def _conversation(
     if extra > 0:
         about.append(f"{count(extra, 'more attempt')}")
     return (
-        conversation.kind,
+        f"{'  ' * depth}{conversation.kind}",
         safe_line(conversation.id, 24),
         count(conversation.turns, "turn"),
         state,
@@ -104,4 +122,10 @@ def _conversation(
 
 def _next(report: Report) -> Iterator[RenderableType]:
     yield heading("Next")
-    yield indented(grid([(hint.command, Text(hint.why, "dim")) for hint in hints(report)]))
+    found = hints(report)
+    if max(len(hint.command) for hint in found) <= _BESIDE:
+        yield indented(grid([(hint.command, Text(hint.why, "dim")) for hint in found]))
+        return
+    for hint in found:
+        yield indented(Text(f"# {hint.why}", "dim"))
+        yield indented(Text(hint.command, overflow="fold", no_wrap=True))

@@ -1,7 +1,8 @@
 """Look into a recording: find a conversation, an exchange, a comparison by what a user types."""
 
+import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from proxyaudit.core.comparison import Comparison, Relation
@@ -10,9 +11,12 @@ from proxyaudit.core.errors import UserError
 from proxyaudit.core.exchange import Exchange
 from proxyaudit.core.recording import Recording
 from proxyaudit.engine import Audited, audit
+from proxyaudit.report.exchange_text import OneExchange
 from proxyaudit.report.safe import safe_line
-from proxyaudit.store.find import resolve
-from proxyaudit.store.read import open_recording
+from proxyaudit.report.shelf import Entry
+from proxyaudit.store.find import Found, find_recordings, resolve
+from proxyaudit.store.read import iter_exchanges, open_recording
+from proxyaudit.wire.redact import Redactor
 from proxyaudit.workflows.audit import turn_numbers
 
 _HOPS = (Relation.FORWARDED, Relation.RETURNED)
@@ -26,23 +30,39 @@ class Looked:
     audited: Audited
     numbers: dict[str, int]
 
-    def exchange(self, id_: str) -> Exchange:
-        """The exchange with this very id; UserError if there is none."""
-        found = next((e for e in self.recording.exchanges if e.id == id_), None)
-        if found is None:
-            raise UserError(f"no exchange {id_!r} in {self.recording.target}")
-        return found
-
 
 def look(target: str, root: Path) -> Looked:
-    """Open a recording without judging it. Raises UserError."""
-    recording = open_recording(resolve(target, root))
-    return looked(recording)
+    """Open a recording without judging it, secrets hidden. Raises UserError."""
+    return looked(open_recording(resolve(target, root)))
 
 
 def looked(recording: Recording) -> Looked:
+    """A recording in memory, read and compared; secrets in headers and addresses are hidden."""
+    # Imported files hold them still. The salt is nobody's: only equality is to be seen.
+    hide = Redactor(secrets.token_bytes(16))
+    shown = tuple(_without_secrets(exchange, hide) for exchange in recording.exchanges)
+    recording = replace(recording, exchanges=shown)
     audited = audit(recording, ())
     return Looked(recording, audited, turn_numbers(audited))
+
+
+def one_exchange(seen: Looked, id_: str) -> OneExchange:
+    """An exchange with all that is known of it; UserError if there is none with this id."""
+    exchange = next((e for e in seen.recording.exchanges if e.id == id_), None)
+    if exchange is None:
+        raise UserError(f"no exchange {id_!r} in {seen.recording.target}")
+    pairs = seen.audited.pairs
+    twins = pairs.get(id_) or tuple(client for client, ups in pairs.items() if id_ in ups)
+    own = {id_, *(client for client, ups in pairs.items() if id_ in ups)}
+    holds = next((c.id for c in seen.audited.conversations if own & {*c.exchanges}), None)
+    return OneExchange(
+        exchange,
+        seen.audited.turns.get(id_),
+        seen.audited.unread.get(id_, ""),
+        seen.numbers.get(id_),
+        holds,
+        twins,
+    )
 
 
 def find(seen: Looked, word: str) -> Conversation | Exchange:
@@ -130,6 +150,15 @@ def first_change(seen: Looked, conversation: Conversation | None, hop: bool) -> 
     return min(changed, key=lambda c: c.right.exchange.started_at, default=None)
 
 
+def _without_secrets(exchange: Exchange, hide: Redactor) -> Exchange:
+    request, response = exchange.request, exchange.response
+    return replace(
+        exchange,
+        request=replace(request, url=hide.url(request.url), headers=hide.headers(request.headers)),
+        response=response and replace(response, headers=hide.headers(response.headers)),
+    )
+
+
 def _named(seen: Looked, word: str) -> Conversation:
     found = find(seen, word)
     if isinstance(found, Conversation):
@@ -156,3 +185,45 @@ def _some(ids: Iterable[str]) -> str:
 
 def _two_taps() -> str:
     return "`proxyaudit record --upstream PROXY --backend URL` records both sides of a proxy"
+
+
+def raw_body(exchange: Exchange, which: str) -> bytes:
+    """The body of the "request" or the "response" as it was on the wire, content encoding kept.
+
+    UserError where there was no response.
+    """
+    if which == "request":
+        return exchange.request.body
+    if exchange.response is None:
+        raise UserError(f"exchange {exchange.id} got no response", f"it ended with: {exchange.end}")
+    return exchange.response.body
+
+
+def shelf(root: Path) -> list[Entry]:
+    """The recordings in a folder, oldest first. Those that cannot be read say why."""
+    return [_entry(found) for found in find_recordings(root)]
+
+
+def _entry(found: Found) -> Entry:
+    problem, taps = None, None
+    try:
+        # What a flow file holds is known only after a full import.
+        if found.exchanges is not None:
+            seen = {exchange.tap for exchange in iter_exchanges(found.path, [])}
+            taps = tuple(tap for tap in ("client", "upstream") if tap in seen)
+    except UserError as error:
+        problem = error.message
+    return Entry(
+        found.name,
+        str(found.path),
+        found.created,
+        found.exchanges,
+        taps,
+        _bytes_of(found.path),
+        problem,
+    )
+
+
+def _bytes_of(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else (path,)
+    return sum(file.stat().st_size for file in files if file.is_file())

@@ -105,3 +105,10 @@ def _choices(name: str) -> str:
 def _usage() -> str:
     lines = [f"{name}={'|'.join(values)}" for name, values in _FACTS.items()]
     return "known: " + ", ".join([*lines, f"{_ALIASES}=ALIAS=NAME,NAME"])
+
+
+def explained(word: str | None) -> list[Rule]:
+    """The rules that a word means (None: all), one of each name; UserError if there is none."""
+    rules = all_rules()
+    wanted = _meant(word, rules) if word else {r.name for r in rules}
+    return list({r.name: r for r in reversed(rules) if r.name in wanted}.values())[::-1]

@@ -14,12 +14,14 @@ from proxyaudit.dialects.fields import (
     opaque_fields,
     wire_of,
 )
+from proxyaudit.dialects.memo import Memo
 from proxyaudit.dialects.parts import read_content, read_part, read_result
 
 # One client puts its version and a nonce there; the server takes it off before the model.
 _CLIENT_NOISE = "x-anthropic-billing-header"
 _KNOWN = frozenset({"role", "content", "id", "type", "cache_control"})
 _KNOWN_OF_RESULT = frozenset({"type", "tool_use_id", "content", "cache_control"})
+_MEMO = Memo[tuple[Message, ...]]()
 
 
 def read_system(value: JSON) -> tuple[Message, ...]:
@@ -32,13 +34,17 @@ def _is_noise(part: Part) -> bool:
     return isinstance(part, Text) and part.text.startswith(_CLIENT_NOISE)
 
 
-def read_messages(item: JSON, pointer: str) -> Iterator[Message]:
+def read_messages(item: JSON, pointer: str) -> tuple[Message, ...]:
     """One message of the history; one with tool results gives a message for each of them.
 
     So a history has the same messages in every format. What stands between results keeps its place.
     """
+    return _MEMO.read(item, pointer, lambda wire: tuple(_messages(item, pointer, wire)))
+
+
+def _messages(item: JSON, pointer: str, wire: str) -> Iterator[Message]:
     if not isinstance(item, dict):
-        yield Message("", (opaque("message", item, pointer),), pointer, "", wire_of(item))
+        yield Message("", (opaque("message", item, pointer),), pointer, "", wire)
         return
     role, content = as_text(item.get("role")), item.get("content")
     extra = opaque_fields(item, _KNOWN, pointer)

@@ -12,9 +12,9 @@ from proxyaudit.dialects.fields import (
     is_blank,
     opaque,
     opaque_fields,
-    wire_of,
     word,
 )
+from proxyaudit.dialects.memo import Memo
 from proxyaudit.dialects.parts import read_content, read_result
 
 _KNOWN = frozenset(
@@ -28,16 +28,21 @@ _RESULT_ROLES = ("tool", "function")
 _ROLES = {"developer": "system", "function": "tool", "model": "assistant"}
 _DETAIL_TEXTS = ("text", "summary", "thinking")
 _SIGNATURES = ("signature", "data")
+_MEMO = Memo[Message]()
 
 
 def read_message(item: JSON, pointer: str) -> Message:
     """One message; what is no message becomes one with an opaque part."""
+    return _MEMO.read(item, pointer, lambda wire: _read(item, pointer, wire))
+
+
+def _read(item: JSON, pointer: str, wire: str) -> Message:
     if not isinstance(item, dict):
-        return Message("", (opaque("message", item, pointer),), pointer, "", wire_of(item))
+        return Message("", (opaque("message", item, pointer),), pointer, "", wire)
     raw_role = as_text(item.get("role"))
     role = _ROLES.get(raw_role, raw_role)
     parts = _result(item, pointer) if raw_role in _RESULT_ROLES else _said(item, role, pointer)
-    return Message(role, tuple(parts), pointer, raw_role, wire_of(item))
+    return Message(role, tuple(parts), pointer, raw_role, wire)
 
 
 def _result(item: JSONObject, pointer: str) -> Iterator[Part]:

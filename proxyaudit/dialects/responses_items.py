@@ -14,12 +14,14 @@ from proxyaudit.dialects.fields import (
     wire_of,
     word,
 )
+from proxyaudit.dialects.memo import Memo
 from proxyaudit.dialects.parts import joined_text, read_content, read_result
 
 _CALLS = ("function_call", "custom_tool_call")
 # Ids and states that a server gives to items; clients drop them or make up their own.
 _KNOWN = frozenset({"type", "role", "content", "id", "status", "cache_control"})
 _KNOWN_OF_RESULT = frozenset({"type", "call_id", "output", "id", "status", "name"})
+_MEMO = Memo[Message]()
 
 
 def read_input(value: JSON, pointer: str) -> tuple[Message, ...]:
@@ -54,9 +56,13 @@ def _is_said(item: JSON) -> bool:
 
 def said_message(items: Sequence[tuple[str, JSON]], pointer: str) -> Message:
     """One assistant message of items with their pointers."""
-    parts = tuple(part for place, item in items for part in _said_parts(item, place))
     sent: list[JSON] = [item for _, item in items]
-    return Message("assistant", parts, pointer, "assistant", wire_of(sent))
+
+    def read(wire: str) -> Message:
+        parts = tuple(part for place, item in items for part in _said_parts(item, place))
+        return Message("assistant", parts, pointer, "assistant", wire)
+
+    return _MEMO.read(sent, pointer, read)
 
 
 def _said_parts(item: JSON, pointer: str) -> Iterator[Part]:
@@ -83,16 +89,20 @@ def _thought(item: JSONObject, pointer: str) -> Reasoning:
 
 def _message(item: JSON, pointer: str) -> Message:
     """An item that the model did not say."""
+    return _MEMO.read(item, pointer, lambda wire: _read(item, pointer, wire))
+
+
+def _read(item: JSON, pointer: str, wire: str) -> Message:
     if not isinstance(item, dict):
-        return Message("", (opaque("message", item, pointer),), pointer, "", wire_of(item))
+        return Message("", (opaque("message", item, pointer),), pointer, "", wire)
     kind, role = as_text(item.get("type")), as_text(item.get("role"))
     if kind in ("", "message"):
         parts = read_content(item.get("content"), pointer + "/content")
         extra = opaque_fields(item, _KNOWN, pointer)
         known = "system" if role == "developer" else role
-        return Message(known, (*parts, *extra), pointer, role, wire_of(item))
+        return Message(known, (*parts, *extra), pointer, role, wire)
     if kind == "item_reference":
-        return Message("", (opaque(kind, item, pointer),), pointer, kind, wire_of(item))
+        return Message("", (opaque(kind, item, pointer),), pointer, kind, wire)
     result = read_result(as_text(item.get("call_id")), item.get("output"), pointer)
     extra = opaque_fields(item, _KNOWN_OF_RESULT, pointer)
-    return Message("tool", (result, *extra), pointer, kind, wire_of(item))
+    return Message("tool", (result, *extra), pointer, kind, wire)

@@ -6,15 +6,17 @@ from proxyaudit.core.json import JSON, JSONObject
 from proxyaudit.core.message import canonical_json
 from proxyaudit.core.turn import Tool
 from proxyaudit.dialects.fields import as_list, as_object, as_text, is_blank, plain, value_of_text
+from proxyaudit.dialects.memo import Memo
 
 # How a function tool may say its parameter schema.
 _SCHEMAS = ("parameters", "input_schema")
 _FUNCTION_TYPES = (None, "function", "custom")
+_MEMO = Memo[tuple[Tool, ...]]()
 
 
 def read_tools(value: JSON, pointer: str = "/tools") -> tuple[Tool, ...]:
     """The tools of a `tools` or (legacy) `functions` field."""
-    return tuple(_tools(value, pointer))
+    return _MEMO.read(value, pointer, lambda _: tuple(_tools(value, pointer)))
 
 
 def _tools(value: JSON, pointer: str) -> Iterator[Tool]:

@@ -1,0 +1,47 @@
+"""What was read before is not read again: a growing history costs its new messages only.
+
+A harness sends the whole history with every turn. The same JSON at the same place always reads the
+same, so messages are kept by place and wire digest, and turns share them (and their digests).
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+
+from proxyaudit.core.json import JSON
+from proxyaudit.core.message import digest
+from proxyaudit.dialects.fields import dump
+
+LIMIT = 64 * 1024 * 1024
+"""A memo stands for so many characters of JSON; what was not used for longest goes first."""
+
+
+class Memo[T]:
+    """Remembers what a pure reader made of a JSON value at a pointer."""
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._known: OrderedDict[tuple[str, str], tuple[int, T]] = OrderedDict()
+        self._room = limit
+        self._lock = Lock()
+
+    def read(self, value: JSON, pointer: str, reader: Callable[[str], T]) -> T:
+        """What `reader` makes of the value; it gets the wire digest of the value."""
+        text = dump(value)
+        wire = digest(text)
+        key = (pointer, wire)
+        with self._lock:
+            if (found := self._known.get(key)) is not None:
+                self._known.move_to_end(key)
+                return found[1]
+        made = reader(wire)
+        with self._lock:
+            if key not in self._known:
+                self._keep(key, len(text), made)
+        return made
+
+    def _keep(self, key: tuple[str, str], size: int, made: T) -> None:
+        self._known[key] = (size, made)
+        self._room -= size
+        while self._room < 0 and self._known:
+            _, (freed, _) = self._known.popitem(last=False)
+            self._room += freed

@@ -26,7 +26,7 @@ from proxyaudit.dialects.fields import (
 )
 from proxyaudit.dialects.parts import simplest, write_content, write_fields, write_result
 from proxyaudit.dialects.settings import grouped, named_choice, read_settings, renamed
-from proxyaudit.dialects.tools import definition, read_tools
+from proxyaudit.dialects.tools import definition, read_tools, write_head
 
 _STRUCTURE = frozenset({"model", "stream", "messages", "system", "tools"})
 _OTHER_PATHS = ("/chat/completions", "/responses")
@@ -86,17 +86,11 @@ class AnthropicMessages:
 
     def write_prompt(self, prompt: Prompt) -> JSONObject:
         """Media are written by their digest alone; arguments that are no object as their text."""
-        body: JSONObject = {}
+        body = write_head(prompt, _write_tool)
         messages = list(prompt.messages)
         if messages and messages[0].role == "system" and not messages[0].is_empty:
             body["system"] = simplest(write_content(messages.pop(0).parts, "text"))
         body["messages"] = _write_messages(messages)
-        if prompt.model is not None:
-            body["model"] = prompt.model
-        if prompt.stream:
-            body["stream"] = True
-        if prompt.tools:
-            body["tools"] = [_write_tool(tool) for tool in prompt.tools]
         return body | _write_settings(prompt)
 
 

@@ -28,7 +28,7 @@ from proxyaudit.dialects.fields import (
 )
 from proxyaudit.dialects.parts import simplest, write_content, write_fields, write_result
 from proxyaudit.dialects.settings import named_choice, read_settings
-from proxyaudit.dialects.tools import definition, read_tools
+from proxyaudit.dialects.tools import definition, read_tools, write_head
 
 _STRUCTURE = frozenset({"model", "stream", "messages", "tools", "functions"})
 _OTHER_PATHS = ("/messages", "/responses")
@@ -83,13 +83,8 @@ class OpenAIChat:
 
     def write_prompt(self, prompt: Prompt) -> JSONObject:
         """Media are written by their digest alone, and several thoughts of a message as one."""
-        body: JSONObject = {"messages": [_write_message(m) for m in prompt.messages]}
-        if prompt.model is not None:
-            body["model"] = prompt.model
-        if prompt.stream:
-            body["stream"] = True
-        if prompt.tools:
-            body["tools"] = [_write_tool(tool) for tool in prompt.tools]
+        body = write_head(prompt, _write_tool)
+        body["messages"] = [_write_message(message) for message in prompt.messages]
         for key, value in prompt.settings.items():
             body[key] = _write_setting(key, value)
         return body

@@ -12,7 +12,7 @@ from proxyaudit.dialects.responses_items import read_input
 from proxyaudit.dialects.responses_reply import read_response_object
 from proxyaudit.dialects.responses_stream import read_responses_stream
 from proxyaudit.dialects.settings import grouped, named_choice, read_settings, renamed
-from proxyaudit.dialects.tools import definition, read_tools
+from proxyaudit.dialects.tools import definition, read_tools, write_head
 
 _STRUCTURE = frozenset(
     {"model", "stream", "input", "instructions", "tools", "previous_response_id"}
@@ -63,18 +63,12 @@ class OpenAIResponses:
 
     def write_prompt(self, prompt: Prompt) -> JSONObject:
         """Media are written by their digest alone; assistant messages in a row become one."""
-        body: JSONObject = {}
+        body = write_head(prompt, _write_tool)
         messages = list(prompt.messages)
         if messages and (text := _only_text(messages[0])):
             body["instructions"] = text
             messages = messages[1:]
         body["input"] = [item for message in messages for item in _write_items(message)]
-        if prompt.model is not None:
-            body["model"] = prompt.model
-        if prompt.stream:
-            body["stream"] = True
-        if prompt.tools:
-            body["tools"] = [_write_tool(tool) for tool in prompt.tools]
         if prompt.previous_id is not None:
             body["previous_response_id"] = prompt.previous_id
         return body | _write_settings(prompt)

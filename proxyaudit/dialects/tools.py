@@ -1,10 +1,10 @@
 """Tool definitions: one tool compares equal whatever dialect offers it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from proxyaudit.core.json import JSON, JSONObject
 from proxyaudit.core.message import canonical_json
-from proxyaudit.core.turn import Tool
+from proxyaudit.core.turn import Prompt, Tool
 from proxyaudit.dialects.fields import as_list, as_object, as_text, is_blank, plain, value_of_text
 from proxyaudit.dialects.memo import Memo
 
@@ -47,6 +47,18 @@ def _is_function(flat: JSONObject) -> bool:
     if kind == "custom":
         return "input_schema" in flat
     return kind in _FUNCTION_TYPES
+
+
+def write_head(prompt: Prompt, write_tool: Callable[[Tool], JSON]) -> JSONObject:
+    """The request fields that all dialects have in common: model, stream, tools."""
+    head: JSONObject = {}
+    if prompt.model is not None:
+        head["model"] = prompt.model
+    if prompt.stream:
+        head["stream"] = True
+    if prompt.tools:
+        head["tools"] = [write_tool(tool) for tool in prompt.tools]
+    return head
 
 
 def definition(tool: Tool) -> tuple[bool, JSONObject]:

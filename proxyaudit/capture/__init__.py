@@ -1,0 +1,1 @@
+"""The recorder on mitmproxy: it sees everything and changes nothing."""

@@ -1,0 +1,84 @@
+"""Between the proxy's event loop and the disk: a queue and one thread.
+
+Nothing is written inside a hook: the client would wait for the disk. If writing fails, traffic goes
+on; the loss is counted and said once.
+"""
+
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Protocol
+
+from proxyaudit.core.exchange import Exchange
+
+
+class Sink(Protocol):
+    """Where exchanges go: a recording's writer, for one."""
+
+    def request(self, exchange: Exchange) -> None:
+        """The request is complete; the response is still to come."""
+        ...
+
+    def response(self, exchange: Exchange) -> None:
+        """The exchange has ended, one way or another."""
+        ...
+
+
+class SinkThread:
+    """Feeds a sink from a thread of its own.
+
+    `on_trouble` is called once, from that thread, with the first error of the sink. `on_written`
+    is called after each exchange that ended, written or not. `lost` counts lines not written.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        *,
+        on_trouble: Callable[[Exception], None] | None = None,
+        on_written: Callable[[Exchange], None] | None = None,
+    ) -> None:
+        self._sink = sink
+        self._trouble = on_trouble
+        self._written = on_written
+        self.lost = 0
+        self.problem: Exception | None = None
+        self._lines: SimpleQueue[tuple[str, Callable[[], Exchange]] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="recording", daemon=True)
+        self._thread.start()
+
+    def put(self, phase: str, build: Callable[[], Exchange]) -> None:
+        """Queue a line; `build` makes the exchange in the writer's thread, off the event loop."""
+        self._lines.put((phase, build))
+
+    def close(self) -> None:
+        """Write what is queued, and end the thread."""
+        self._lines.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (line := self._lines.get()) is not None:
+            phase, build = line
+            try:
+                exchange = build()
+                self._write(phase, exchange)
+                if phase == "response" and self._written:
+                    self._written(exchange)
+            except Exception as error:
+                self._failed(error)
+
+    def _write(self, phase: str, exchange: Exchange) -> None:
+        try:
+            if phase == "request":
+                self._sink.request(exchange)
+            else:
+                self._sink.response(exchange)
+        except Exception as error:
+            self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        self.lost += 1
+        if self.problem is None:
+            self.problem = error
+            if self._trouble:
+                self._trouble(error)

@@ -28,9 +28,9 @@ def not_whole(turn: Turn) -> Skip:
     return Skip("the reply failed or broke off")
 
 
-def visible(message: Message) -> str:
-    """The visible text of a message, without tool results."""
-    return "\n".join(part.text for part in message.parts if isinstance(part, Text))
+def visible(message: Message, between: str = "\n") -> str:
+    """The visible text of a message, without tool results; `between` stands between its parts."""
+    return between.join(part.text for part in message.parts if isinstance(part, Text))
 
 
 def text_place(turn: Turn, message: Message) -> Place:

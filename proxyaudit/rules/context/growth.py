@@ -1,0 +1,73 @@
+"""Turns whose prompt was counted as if the history had not grown."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from proxyaudit.core.message import Media
+from proxyaudit.core.turn import Turn
+from proxyaudit.rules.context.tokens import counted, least_of
+
+# So many words must have been added, and so small a share of them counted.
+_GROWTH, _SHARE = 100, 0.4
+# A letter of reasoning is a third of a token, generously.
+_REASONING_TOKEN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """A turn that was counted as too little after `before`: counts, and the words added."""
+
+    before: Turn
+    turn: Turn
+    counted_before: int
+    counted: int
+    grown: int
+
+
+def stalls(turns: Sequence[Turn]) -> Iterator[list[Stall]]:
+    """Runs of turns that stall one after the other."""
+    run: list[Stall] = []
+    last: Turn | None = None
+    for turn in turns:
+        if counted(turn) is None:
+            continue
+        stall = _stall(last, turn) if last else None
+        if stall:
+            run.append(stall)
+        elif run:
+            yield run
+            run = []
+        last = turn
+    if run:
+        yield run
+
+
+def _stall(before: Turn, turn: Turn) -> Stall | None:
+    had, has = counted(before), counted(turn)
+    if had is None or has is None or not _comparable(before, turn):
+        return None
+    known = {m.content for m in before.prompt.messages}
+    grown = least_of(m for m in turn.prompt.messages if m.content not in known)
+    if grown < _GROWTH:
+        return None
+    # Templates lawfully drop old reasoning once the user speaks again: so much may be gone.
+    reasoning = sum(
+        len(t.text) + len(t.signature or "") for m in before.prompt.messages for t in m.thoughts
+    )
+    if has - had + reasoning // _REASONING_TOKEN >= _SHARE * grown:
+        return None
+    return Stall(before, turn, had, has, grown)
+
+
+def _comparable(before: Turn, turn: Turn) -> bool:
+    """The same model with the same tools or more, and a history that only grew."""
+    left, right = before.prompt, turn.prompt
+    model = (left.model, before.reply.model if before.reply else None)
+    if model != (right.model, turn.reply.model if turn.reply else None):
+        return False
+    if left.previous_id or right.previous_id or not set(left.tools) <= set(right.tools):
+        return False
+    kept = {m.content for m in right.messages}
+    # What a picture costs, and whether an old one is still shown, is the server's affair.
+    media = any(isinstance(p, Media) for m in left.messages for p in m.parts)
+    return not media and all(m.content in kept for m in left.messages)

@@ -1,0 +1,48 @@
+"""How few tokens a text can possibly be.
+
+Tokenizers split text at spaces before they merge letters: in the families of GPT, Llama, Qwen,
+DeepSeek, Gemma and Mistral no token reaches over a space between two words. So a text of N words
+is N tokens or more, whatever its language; English prose comes to about 1.3 a word. Scripts that
+write without spaces merge at most a few letters into a token; four is more than any vocabulary in
+use averages. Runs of spaces, lines and rulers may be one token each, and count nothing here.
+"""
+
+import re
+from collections.abc import Iterable
+
+from proxyaudit.core.message import Message, Text, ToolResult
+from proxyaudit.core.turn import Turn, Usage
+
+_WORD = re.compile(r"\S*[^\W_]\S*")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_LETTERS_A_TOKEN = 4
+
+
+def least_tokens(text: str) -> int:
+    """Words, and letters of unspaced scripts by fours."""
+    unspaced = len(_UNSPACED.findall(text))
+    spaced = _UNSPACED.sub(" ", text) if unspaced else text
+    return sum(1 for _ in _WORD.finditer(spaced)) + unspaced // _LETTERS_A_TOKEN
+
+
+def spoken(message: Message) -> str:
+    """What of a message every chat template prints: text and tool results."""
+    return "\n".join(p.text for p in message.parts if isinstance(p, Text | ToolResult))
+
+
+def least_of(messages: Iterable[Message]) -> int:
+    return sum(least_tokens(spoken(message)) for message in messages)
+
+
+def counted(turn: Turn) -> int | None:
+    """Prompt tokens as reported, cached ones among them; None if they were not."""
+    usage = turn.reply.usage if turn.reply else None
+    if usage is None or not usage.prompt:
+        return None
+    return usage.prompt + _left_out(usage)
+
+
+def _left_out(usage: Usage) -> int:
+    """A few servers count only what was not cached: the cached part is larger than the whole."""
+    cached = usage.cached or 0
+    return cached if cached > (usage.prompt or 0) else 0

@@ -1,0 +1,1 @@
+"""Thinking: where it stands, and whether it comes back."""

@@ -1,0 +1,54 @@
+"""The tags and tokens by which models mark their thinking in raw text."""
+
+import re
+from typing import NamedTuple
+
+_NAME = r"(?:[a-z]+:)?(?:think|thinking|thought|thoughts|reasoning|antthinking)"
+# Thinking that opens the text.
+_OPENING = re.compile(
+    rf"""
+    \s*(?P<mark>
+        <{_NAME}> | <thinking-content-\w+>
+      | <\|(?:think|thinking|begin_of_thought|start_thinking)\|>       # QwQ kin, Cohere
+      | \[think\] | ◁think▷                                            # Magistral, Kimi
+      | (?:<\|start\|>assistant)?<\|channel\|>\s*analysis              # gpt-oss
+      | <\|channel>thought | <unused94>thought                         # Gemma
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# gpt-oss with its special tokens stripped: the channel names are left, glued to the text.
+_GLUED = re.compile(r"\s*analysis(?=[A-Z]).*?assistantfinal", re.DOTALL)
+_CLOSING = re.compile(
+    rf"</{_NAME}>|\[/think\]|◁/think▷|<\|(?:end_thinking|end_of_thought|/think)\|>", re.IGNORECASE
+)
+_BLOCK = re.compile(rf"^[ \t]*(?P<mark><{_NAME}>).*?</{_NAME}>", re.I | re.M | re.S)
+
+
+class Leak(NamedTuple):
+    """A mark of thinking, and how sure it is that it is no mention of one."""
+
+    mark: str
+    certain: bool
+
+
+def find_leak(text: str, plain: str) -> Leak | None:
+    """Thinking in visible text: at its start, a block on lines of its own, or a closing tag that
+    nothing opened. `plain` is the text without code."""
+    if opening := _OPENING.match(text):
+        return Leak(opening["mark"], certain=True)
+    if _GLUED.match(text):
+        return Leak("analysis…assistantfinal", certain=True)
+    if block := _BLOCK.search(plain):
+        return Leak(block["mark"], certain=False)
+    return _unopened(plain)
+
+
+def _unopened(plain: str) -> Leak | None:
+    closing = _CLOSING.search(plain)
+    if closing is None:
+        return None
+    before, after = plain[: closing.start()], plain[closing.end() :]
+    opened = closing[0].replace("/", "").lower() in before.lower()
+    # In prose a tag that is mentioned has words on both sides; one that leaks ends its line.
+    alone = not before.rpartition("\n")[2].strip() or not after.partition("\n")[0].strip()
+    return None if opened or not alone else Leak(closing[0], certain=False)

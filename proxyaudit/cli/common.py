@@ -58,15 +58,31 @@ def say_user_error(error: UserError) -> None:
     say(error.message, error.hint)
 
 
+def is_debugging() -> bool:
+    return os.environ.get(DEBUG, "") not in ("", "0")
+
+
+def free_folder(root: Path, name: str | None, default: str) -> Path:
+    """The folder to write to: a new one. UserError if the name asked for is taken."""
+    if name is not None:
+        folder = root / name
+        if folder.exists():
+            raise UserError(f"{folder} exists", "Choose another --name, or leave it out.")
+        return folder
+    folder, number = root / default, 1
+    while folder.exists():
+        number += 1
+        folder = root / f"{default}-{number}"
+    return folder
+
+
 def say_bug(error: BaseException) -> None:
     """Something of ours broke: say so, and how to report it."""
     say(f"internal error: {type(error).__name__}: {error}")
+    if is_debugging():
+        return
     print(
         "  This is a bug in proxyaudit. Please report it with what this prints:\n"
         f"  {DEBUG}=1 proxyaudit …",
         file=sys.stderr,
     )
-
-
-def is_debugging() -> bool:
-    return os.environ.get(DEBUG, "") not in ("", "0")

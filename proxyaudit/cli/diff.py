@@ -70,10 +70,11 @@ def _print(seen: "Looked", found: "list[Comparison]", verbose: bool) -> None:
 
     from proxyaudit.report.console import print_text
     from proxyaudit.report.diff_text import diff_text
+    from proxyaudit.report.parts import count
 
     if not found:
-        compared = len(seen.audited.comparisons)
-        print_text(Text(f"Nothing was lost or changed in {compared} comparisons."))
+        compared = count(len(seen.audited.comparisons), "comparison")
+        print_text(Text(f"Nothing was lost or changed in {compared}."))
     for place, comparison in enumerate(found):
         if place:
             print_text(Text(""))

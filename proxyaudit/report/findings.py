@@ -44,8 +44,10 @@ def finding_block(finding: ReportedFinding, background: Background) -> Renderabl
     numbers = _numbers(finding, background)
     parts: list[RenderableType] = [Text(""), _title(finding)]
     parts.append(indented(Text(safe_line(finding.message), "bold"), 4))
-    parts.append(indented(grid(_rows(finding, numbers, background.verbose)), 4))
-    parts += _exhibits(finding.evidence, background.verbose)
+    rows = list(_rows(finding, numbers, background.verbose))
+    parts.append(indented(grid(rows), 4))
+    said = "\n".join([safe_line(finding.message), *(value for _, value in rows)])
+    parts += _exhibits(finding.evidence, said, background.verbose)
     return Group(*parts)
 
 
@@ -96,11 +98,12 @@ def _rows(
         before = place_lines(finding.before, numbers, whole=whole)
         yield row("before", "\n".join(before))
     evidence = finding.evidence
+    facts = [(key, _value(value)) for key, value in evidence.items() if key not in _SHOWN_APART]
     if "lost" in evidence and "of" in evidence:
-        yield row("lost", f"{evidence['lost']} of {evidence['of']}")
-    for key, value in evidence.items():
-        if key not in _SHOWN_APART:
-            yield row(safe_line(key, 40), _value(value))
+        facts.insert(0, ("lost", f"{evidence['lost']} of {evidence['of']}"))
+    # The message is written from the evidence and often holds it already.
+    told = safe_line(finding.message)
+    yield from (row(safe_line(key, 40), value) for key, value in facts if value not in told)
     yield from (row("again", line) for line in _again(evidence))
 
 
@@ -124,7 +127,7 @@ def _value(value: JSON) -> str:
             return safe_line(json.dumps(value, ensure_ascii=False), _VALUE)
 
 
-def _exhibits(evidence: Mapping[str, JSON], whole: bool) -> Iterator[RenderableType]:
+def _exhibits(evidence: Mapping[str, JSON], said: str, whole: bool) -> Iterator[RenderableType]:
     before, after, text = (evidence.get(key) for key in ("before", "after", "text"))
     if isinstance(before, str) and isinstance(after, str):
         yield Barred(word_text(before, after, whole=whole))
@@ -132,5 +135,5 @@ def _exhibits(evidence: Mapping[str, JSON], whole: bool) -> Iterator[RenderableT
         for key, value in (("before", before), ("after", after)):
             if value is not None:
                 yield indented(grid([(Text(key, "dim"), _value(value))]), 4)
-    if isinstance(text, str) and text:
+    if isinstance(text, str) and safe_line(text) not in said:
         yield Barred(quotation(text))

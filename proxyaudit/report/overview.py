@@ -170,7 +170,7 @@ def _marks(comparisons: Sequence[Comparison]) -> dict[str, list[str]]:
             forwarded = found.relation is Relation.FORWARDED
             client = found.left.id if forwarded else found.right.id
             word = "request" if forwarded else "reply"
-            marks.setdefault(client, []).append(f"{word} changed between the taps")
+            marks.setdefault(client, []).append(f"{word} changed at the hop")
     return marks
 
 

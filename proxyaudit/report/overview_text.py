@@ -10,9 +10,8 @@ from proxyaudit.report.parts import count, grid, heading, indented
 from proxyaudit.report.safe import safe_line
 from proxyaudit.report.units import clock, moment, number, seconds, short_length
 
-_HEADS = ("turn", "time", "exchange", "model", "msgs", "new", "in", "out", "finish", "status")
-_TIMES = ("first byte", "total")
-_RIGHT = (0, 4, 5, 6, 7, 9, 10, 11)
+_HEADS = ("turn", "time", "exchange", "msgs", "new", "in", "out", "finish", "status", "ttfb")
+_RIGHT = (0, 3, 4, 5, 6, 8, 9)
 
 
 def overview_text(view: Overview) -> RenderableType:
@@ -35,16 +34,20 @@ def conversation_text(view: ConversationLines, length: int) -> Iterator[Renderab
     """One conversation as a table; `length` is how much of an id to show."""
     yield Text("")
     yield conversation_title(view)
-    rows: list[tuple[Text | str, ...]] = [
-        tuple(Text(head, "dim") for head in (*_HEADS, *_TIMES, ""))
-    ]
-    rows += (_row(line, length) for line in view.lines)
+    models = {line.model for line in view.lines}
+    several = len(models) > 1
+    heads = (*_HEADS, "model", "") if several else (*_HEADS, "")
+    rows: list[tuple[Text | str, ...]] = [tuple(Text(head, "dim") for head in heads)]
+    rows += (_row(line, length, several) for line in view.lines)
     yield indented(grid(rows, right=_RIGHT))
 
 
 def conversation_title(view: ConversationLines) -> Text:
     out = Text(f"{view.kind} {safe_line(view.id, 60)}", "bold")
     about = [count(sum(line.turn is not None for line in view.lines), "turn")]
+    models = {line.model for line in view.lines}
+    if len(models) == 1:
+        about.append(safe_line(next(iter(models)) or "no model named", 40))
     if view.purpose:
         about.append(safe_line(view.purpose, 60))
     if view.parent:
@@ -63,13 +66,12 @@ def _title(view: Overview) -> Text:
     return out.append(f"  {' · '.join(pieces)}", "dim not bold")
 
 
-def _row(line: TurnLine, length: int) -> tuple[Text | str, ...]:
+def _row(line: TurnLine, length: int, with_model: bool) -> tuple[Text | str, ...]:
     bad = line.status is None or not 200 <= line.status < 300
     return (
         str(line.turn) if line.turn else "–",
         clock(line.started_at),
         safe_line(line.exchange[:length]),
-        safe_line(line.model or "", 20),
         number(line.messages),
         _new(line.new),
         number(line.prompt_tokens),
@@ -77,7 +79,7 @@ def _row(line: TurnLine, length: int) -> tuple[Text | str, ...]:
         safe_line(line.finish or "", 14),
         Text(str(line.status or "none"), "red" if bad else ""),
         seconds(line.first_byte),
-        seconds(line.total),
+        *([safe_line(line.model or "", 16)] if with_model else []),
         Text(", ".join(line.marks), "yellow"),
     )
 

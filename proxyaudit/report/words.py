@@ -158,11 +158,15 @@ def _equal(out: Text, text: str, pair: _Pair, first: bool, last: bool, whole: bo
 
 def _word_end(text: str, at: int) -> int:
     """`at`, moved back to the end of a word if one is near."""
+    if at >= len(text):
+        return len(text)
     space = text.rfind(" ", max(0, at - 20), at)
-    return min(len(text), at) if space < 0 else space
+    return at if space < 0 else space
 
 
 def _word_start(text: str, at: int) -> int:
-    at = max(0, at)
+    """`at`, moved on to the start of a word if one is near."""
+    if at <= 0:
+        return 0
     space = text.find(" ", at, at + 20)
     return at if space < 0 else space + 1

@@ -1,0 +1,112 @@
+"""What the recorder says while it runs: how to plug it in, a line an exchange, the summary."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+from proxyaudit.core.exchange import Exchange
+from proxyaudit.dialects.read import NotATurn, read_turn
+from proxyaudit.report.safe import safe_line
+
+_ENDS = {
+    "client_abort": "client gone",
+    "upstream_reset": "upstream reset",
+    "upstream_eof": "upstream cut",
+    "upstream_refused": "upstream refused",
+    "timeout": "timed out",
+    "recorder_stopped": "recorder stopped",
+    "error": "error",
+}
+
+
+def exchange_line(exchange: Exchange) -> str:
+    """One line for an exchange: when, where, what, and how it ended."""
+    clock = datetime.fromtimestamp(exchange.started_at).astimezone().strftime("%H:%M:%S")
+    path = "/" + exchange.request.url.split("/", 3)[-1] if "//" in exchange.request.url else "?"
+    words = [clock, f"{exchange.tap:8}", exchange.request.method, path, *_said(exchange)]
+    return safe_line("  ".join(words), 200)
+
+
+def _said(exchange: Exchange) -> list[str]:
+    read = read_turn(exchange)
+    words = []
+    if isinstance(read, NotATurn):
+        words.append(f"({read.reason})")
+    else:
+        words.append(f"{read.prompt.model or 'no model'} · {len(read.prompt.messages)} messages")
+    response = exchange.response
+    if response is None:
+        words.append("→ no answer")
+    else:
+        first = response.chunks[0].at if response.chunks else response.ended_at
+        words.append(f"→ {response.status}")
+        words.append(f"{len(response.chunks)} chunks, first {_seconds(first)}")
+        words.append(f"in {_seconds(response.ended_at)}")
+    if exchange.end != "complete":
+        detail = f": {exchange.error}" if exchange.error else ""
+        words.append(f"✗ {_ENDS.get(exchange.end, exchange.end)}{detail}")
+    return words
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f} s"
+
+
+def opencode_snippet(base_url: str, model: str = "NAME") -> str:
+    """The provider to put into opencode.json."""
+    provider = {
+        "provider": {
+            "recorded": {
+                "npm": "@ai-sdk/openai-compatible",
+                "options": {"baseURL": f"{base_url}/v1", "apiKey": "{env:OPENAI_API_KEY}"},
+                "models": {model: {"tool_call": True, "reasoning": True}},
+            }
+        },
+        "model": f"recorded/{model}",
+    }
+    return json.dumps(provider, indent=2)
+
+
+def plug_in(client: str, upstream: str | None, setup_upstream: str, backend: str | None) -> str:
+    """What to change in the harness and, with two taps, in the proxy."""
+    lines = [
+        f"client tap    {client}  →  {setup_upstream}",
+        *([f"upstream tap  {upstream}  →  {backend}"] if upstream else []),
+        "",
+        "Point the agent at the client tap. opencode.json (NAME is the model's name as your "
+        "server knows it):",
+        "",
+        *(f"    {line}" for line in opencode_snippet(client).splitlines()),
+        "",
+        "Others, by environment:",
+        "",
+        f"    export OPENAI_BASE_URL={client}/v1",
+        f"    export ANTHROPIC_BASE_URL={client}",
+    ]
+    if upstream:
+        lines += [
+            "",
+            "Point the proxy at the upstream tap instead of its backend:",
+            "",
+            f"    {backend}  becomes  {upstream}",
+        ]
+    return "\n".join(lines)
+
+
+def empty_reasons(two_taps: bool, client: int, upstream: int, client_url: str) -> Sequence[str]:
+    """Why nothing, or nothing at one tap, was recorded: the likely reasons, most likely first."""
+    if client == 0 and upstream == 0:
+        return (
+            f"the agent was not pointed at {client_url}: look at its base URL setting",
+            "the agent read its configuration before you changed it: start it anew",
+            "the agent goes through a proxy of its own (HTTP_PROXY), or runs on another machine "
+            "or in a container, where 127.0.0.1 is not this machine",
+        )
+    if two_taps and upstream == 0:
+        return (
+            "the proxy still sends its requests to the backend itself, not to the upstream tap",
+            "the proxy answered from a cache, or refused everything",
+        )
+    if client == 0:
+        return ("the agent talks to the proxy itself, not to the client tap",)
+    return ()

@@ -55,6 +55,10 @@ class Host:
         self._master: Master | None = None
         self._running: asyncio.Task[None] | None = None
 
+    def add(self, addon: object) -> None:
+        """One more addon for all routes, before the start."""
+        self._addons.append(addon)
+
     def urls(self) -> list[str]:
         """The base URL of each listener."""
         return [

@@ -52,9 +52,10 @@ class SinkThread:
         self._lines.put((phase, build))
 
     def close(self) -> None:
-        """Write what is queued, and end the thread."""
-        self._lines.put(None)
-        self._thread.join()
+        """Write what is queued, and end the thread; once more does nothing."""
+        if self._thread.is_alive():
+            self._lines.put(None)
+            self._thread.join()
 
     def _run(self) -> None:
         while (line := self._lines.get()) is not None:

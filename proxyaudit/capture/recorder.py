@@ -120,7 +120,11 @@ class Recorder:
         self._stopping = True
 
     def done(self) -> None:
-        """The proxy has stopped: what is still open ends as `recorder_stopped`."""
+        """The proxy has stopped."""
+        self.close()
+
+    def close(self) -> None:
+        """End what is still open as `recorder_stopped`, and write what is queued."""
         for id_ in list(self._live):
             self._finish(id_, "recorder_stopped", None)
         self.thread.close()

@@ -2,12 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from proxyaudit.cli.common import ROOT, FormatOption, RecordingArgument, RootOption, examples
+from proxyaudit.cli.common import (
+    ROOT,
+    FormatOption,
+    RecordingArgument,
+    RootOption,
+    examples,
+    free_folder,
+)
 
 if TYPE_CHECKING:
     from proxyaudit.core.replay import ReplayResult
@@ -126,22 +132,6 @@ def _exit_code(result: "ReplayResult") -> int:
     if result.interrupted:
         return _INTERRUPTED
     return 0 if result.turns else 2
-
-
-def free_folder(root: Path, name: str | None, default: str) -> Path:
-    """The folder to write to: a new one. UserError if the name asked for is taken."""
-    from proxyaudit.core.errors import UserError
-
-    if name is not None:
-        folder = root / name
-        if folder.exists():
-            raise UserError(f"{folder} exists", "Choose another --name, or leave it out.")
-        return folder
-    folder, number = root / default, 1
-    while folder.exists():
-        number += 1
-        folder = root / f"{default}-{number}"
-    return folder
 
 
 def key_for(dialect: str, named: str | None) -> str | None:

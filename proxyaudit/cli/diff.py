@@ -70,11 +70,9 @@ def _print(seen: "Looked", found: "list[Comparison]", verbose: bool) -> None:
 
     from proxyaudit.report.console import print_text
     from proxyaudit.report.diff_text import diff_text
-    from proxyaudit.report.parts import count
 
     if not found:
-        compared = count(len(seen.audited.comparisons), "comparison")
-        print_text(Text(f"Nothing was lost or changed in {compared}."))
+        print_text(Text("Nothing was lost or changed."))
     for place, comparison in enumerate(found):
         if place:
             print_text(Text(""))

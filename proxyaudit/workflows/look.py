@@ -137,7 +137,10 @@ def hops_of(seen: Looked, conversation: Conversation, turn: int) -> list[Compari
 
 
 def first_change(seen: Looked, conversation: Conversation | None, hop: bool) -> Comparison | None:
-    """The first comparison that shows a change, in order of time; None if none does."""
+    """The first comparison that shows a change, in order of time; None if none does.
+
+    UserError where there is nothing to compare: that must not look like "nothing changed".
+    """
     own = {t.id for t in conversation.turns} if conversation else None
     comparisons = [
         c
@@ -145,7 +148,10 @@ def first_change(seen: Looked, conversation: Conversation | None, hop: bool) -> 
         if (c.relation in _HOPS or not hop) and (own is None or {c.left.id, c.right.id} & own)
     ]
     if hop and not comparisons:
-        raise UserError("only one tap was recorded", _two_taps())
+        raise UserError("nothing was seen at both taps", _two_taps())
+    if not comparisons:
+        where = f"conversation {conversation.id}" if conversation else seen.recording.target
+        raise UserError(f"no turn goes on from another in {where}", "there is nothing to compare")
     changed = [c for c in comparisons if c.changes]
     return min(changed, key=lambda c: c.right.exchange.started_at, default=None)
 

@@ -156,7 +156,8 @@ def test_raw_bytes_are_those_of_the_wire(
         (["show", "lost", "--raw", "request"], "--raw needs an exchange"),
         (["show", "lost", "c1", "--raw", "request"], "--raw needs an exchange"),
         (["diff", "lost", "--turn", "3"], "nothing goes on from turn 3"),
-        (["diff", "one", "--hop"], "only one tap was recorded"),
+        (["diff", "one", "--hop"], "nothing was seen at both taps"),
+        (["diff", "single"], "no turn goes on from another"),
         (["diff", "one", "--hop", "--turn", "1"], "turn 1 was seen at one tap only"),
     ],
 )
@@ -164,6 +165,7 @@ def test_mistakes_are_answered_with_a_hint(
     folder: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(folder / "one.jsonl", *clean())
+    write(folder / "single.jsonl", clean()[0])
     assert run(arguments) == 2
     told = capsys.readouterr().err
     assert message in told
@@ -230,7 +232,7 @@ def test_diff_of_turns_folds_what_is_equal(
 def test_diff_where_nothing_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder / "clean.jsonl", *clean())
     assert run(["diff", "clean"]) == 0
-    assert capsys.readouterr().out == "Nothing was lost or changed in 1 comparison.\n"
+    assert capsys.readouterr().out == "Nothing was lost or changed.\n"
 
 
 def test_json_of_show_and_diff_name_their_schema(

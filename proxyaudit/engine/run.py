@@ -137,12 +137,12 @@ def _on_comparisons(rule: Rule, found: Subjects, run: _Run) -> None:
                 run.found(rule, result, comparison.suspect)
     if not rule.relations & _HOP:
         return
-    if not found.two_taps:
-        run.tally(rule).skipped["across the hop: only one tap was recorded"] += len(found.threaded)
-        return
     alone = sum(t.id not in found.hops for t in found.threaded)
     if alone:
-        run.tally(rule).skipped["across the hop: not seen at the upstream tap"] += alone
+        why = "not seen at the upstream tap" if found.two_taps else "only one tap was recorded"
+        tally = run.tally(rule)
+        tally.subjects += alone
+        tally.skipped[f"across the hop: {why}"] += alone
 
 
 def _on_turn(rule: Rule, turn: Turn, hop: Hop | None, run: _Run) -> None:

@@ -63,9 +63,18 @@ def is_cleared(old: Message, new: Message) -> bool:
         return False
     if not new.text.strip():
         return True
-    marked = bool(_PLACEHOLDER.search(new.text)) and not _PLACEHOLDER.search(old.text)
+    marked = _is_marked(old.text, new.text)
     if len(new.text) >= len(old.text):
         # A placeholder may be longer than a short result, but then nothing of it is left.
         return marked and len(new.text) < 200 and old.text.strip() not in new.text
     kept = common_prefix(old.text, new.text)
     return marked or kept >= 0.8 * len(new.text) or old.text.endswith(new.text)
+
+
+def _is_marked(old: str, new: str) -> bool:
+    """Whether `new` says that something was taken away, in words that `old` did not have."""
+    said = _PLACEHOLDER.search(new)
+    if said is None or new.strip() in old:
+        return False
+    # A short text is nothing but its mark; in a long one the word may be the tool's own.
+    return len(new) < 200 or not _PLACEHOLDER.search(old)

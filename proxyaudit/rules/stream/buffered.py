@@ -13,8 +13,10 @@ from proxyaudit.rules.wording import actor
 # fastest serve about 2,000 tokens a second, and not after seconds of silence for a short text).
 _PIECES, _SILENCE, _SHARE, _PACE = 20, 2.0, 0.05, 800.0
 # Two taps: the upstream stream took so long, and the client got so small a share of its bursts, or
-# of the time, that it did not see the text grow.
+# of the time, that it did not see the text grow. In a stream shorter than that, only a hold of all
+# but everything counts: a hiccup of the machine may be as long as half of it.
 _FEW, _SPAN, _BURSTS, _HELD = 8, 0.4, 0.4, 0.5
+_SHORT, _NEARLY_ALL = 0.15, 0.8
 
 
 @rule("stream.buffered", severity="warn", on=Turn)
@@ -25,7 +27,8 @@ def at_one_tap(turn: Turn, facts: Facts) -> Iterator[Outcome]:
         At one tap: twenty pieces or more that come after two seconds of silence within a twentieth
         of the whole time, faster than 800 a second. Between two taps: the upstream stream took
         0.4 seconds or more, and the client waited for half of that before its first piece, or got
-        the pieces in less than two fifths of the bursts. Needs chunk times.
+        the pieces in less than two fifths of the bursts; in a shorter stream, it got everything at
+        once. Needs chunk times.
 
     Why it matters
         The user stares at an empty screen, an agent cannot stop early, and a hop that holds back
@@ -64,14 +67,15 @@ def on_the_way(found: Comparison, facts: Facts) -> Iterator[Outcome]:
     if isinstance(sent, Skip) or isinstance(got, Skip):
         yield next(times for times in (sent, got) if isinstance(times, Skip))
         return
-    if min(len(sent), len(got)) < _FEW or span(sent) < _SPAN:
+    if min(len(sent), len(got)) < _FEW or span(sent) < _SHORT:
         return
     # Both streams end together, so the shorter one began late: no clock of two taps is needed.
     held = span(sent) - span(got)
     gap = max(0.005, 0.25 * usual_gap(sent))
     groups = bursts(sent, gap), bursts(got, gap)
     lumped = groups[0] >= _FEW and groups[1] <= _BURSTS * groups[0]
-    if held < _HELD * span(sent) and not lumped:
+    whole = held >= _NEARLY_ALL * span(sent) and groups[1] <= 2
+    if not (whole or (span(sent) >= _SPAN and (lumped or held >= _HELD * span(sent)))):
         return
     yield Found(
         f"{actor(found)} held the stream back: {groups[0]} bursts over {span(sent):.1f} s became "

@@ -9,6 +9,7 @@ use averages. Runs of spaces, lines and rulers may be one token each, and count 
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from proxyaudit.core.message import Message, Text, ToolResult
 from proxyaudit.core.turn import Turn, Usage
@@ -31,7 +32,13 @@ def spoken(message: Message) -> str:
 
 
 def least_of(messages: Iterable[Message]) -> int:
-    return sum(least_tokens(spoken(message)) for message in messages)
+    return sum(_least(message) for message in messages)
+
+
+@lru_cache(maxsize=8192)
+def _least(message: Message) -> int:
+    """Kept, since every turn sends the messages of the last one again."""
+    return least_tokens(spoken(message))
 
 
 def counted(turn: Turn) -> int | None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from proxyaudit.core.message import Reasoning
 from proxyaudit.core.turn import Prompt, Turn
 from proxyaudit.rules.base import Facts, Found, Outcome, rule
 from proxyaudit.rules.output.denial import DENIAL
@@ -62,7 +63,7 @@ def denies_history(turn: Turn, facts: Facts) -> Iterator[Outcome]:
 
 def _exchanges(prompt: Prompt) -> int:
     """Earlier replies with a user message before them: an exchange that can be denied."""
-    roles = [m.role for m in prompt.messages if not m.is_empty]
+    roles = [m.role for m in prompt.messages if any(not isinstance(p, Reasoning) for p in m.parts)]
     start = roles.index("user") if "user" in roles else len(roles)
     last = max((n for n, role in enumerate(roles) if role == "user"), default=0)
     return sum(role == "assistant" for role in roles[start : last + 1])

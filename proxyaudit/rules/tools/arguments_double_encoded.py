@@ -9,7 +9,7 @@ from proxyaudit.rules.base import Facts, Found, Outcome, at, rule
 from proxyaudit.rules.reading import not_whole, whole
 from proxyaudit.rules.tools.calls import call_pairs
 from proxyaudit.rules.tools.offered import takes_free_text
-from proxyaudit.rules.tools.twice import unwrapped
+from proxyaudit.rules.tools.twice import is_packed_input, unwrapped
 from proxyaudit.rules.wording import actor, excerpt, where
 
 
@@ -38,7 +38,8 @@ def in_reply(turn: Turn, facts: Facts) -> Iterator[Outcome]:
         yield not_whole(turn)
         return
     for call in said[1].calls:
-        if unwrapped(call.arguments) is None or takes_free_text(turn.prompt, call.name):
+        packed = unwrapped(call.arguments) is not None or is_packed_input(turn, call)
+        if not packed or takes_free_text(turn.prompt, call.name):
             continue
         yield Found(
             f"the arguments of {call.name or 'a call'} are a JSON string that holds JSON",

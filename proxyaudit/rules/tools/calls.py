@@ -12,7 +12,7 @@ def call_pairs(found: Comparison) -> Iterator[CallPair]:
     """Left index, right index and the two calls, for all calls that have a counterpart."""
     for i, j in found.pairs:
         left, right = found.left_messages[i], found.right_messages[j]
-        if left.calls and right.calls:
+        if left is not right and left.calls and right.calls:
             yield from ((i, j, a, b) for a, b in matched(left, right))
 
 

@@ -34,7 +34,9 @@ def id_reused(conversation: Conversation, facts: Facts) -> Iterator[Found]:
         known: dict[str, tuple[ToolCall, str]] = {}
         for call, side in _calls(turn):
             first = known.setdefault(call.id, (call, side))
-            if not call.id or call.id in told or _key(first[0]) == _key(call):
+            if first[0] is call or not call.id or call.id in told:
+                continue
+            if _key(first[0]) == _key(call):
                 continue
             told.add(call.id)
             yield Found(

@@ -53,22 +53,18 @@ def unanswered_call(turn: Turn, facts: Facts) -> Iterator[Found]:
 
 
 def _open_calls(messages: Sequence[Message], ends_wait: frozenset[str]) -> Iterator[ToolCall]:
-    for index, message in enumerate(messages):
-        if message.calls:
-            given = _answered(messages[index + 1 :], ends_wait)
-            yield from (call for call in message.calls if call.id not in given)
-
-
-def _answered(later: Sequence[Message], ends_wait: frozenset[str]) -> set[str]:
-    """Ids of the results that come in time. Where results may follow beside text, one assistant
-    message may be sent in pieces: the pieces that follow at once do not end the wait."""
-    start = 0
-    if "user" not in ends_wait:
-        while start < len(later) and later[start].role == "assistant":
-            start += 1
-    given: set[str] = set()
-    for message in later[start:]:
-        given.update(result.call_id for result in message.results)
-        if message.role in ends_wait and not message.results:
-            break
-    return given
+    """Where results may follow beside text, one assistant message may be sent in pieces: a piece
+    that follows at once does not end the wait."""
+    in_pieces = "user" not in ends_wait
+    waiting: dict[str, ToolCall] = {}
+    before = ""
+    for message in messages:
+        for result in message.results:
+            waiting.pop(result.call_id, None)
+        piece = in_pieces and message.role == before == "assistant"
+        if message.role in ends_wait and not message.results and not piece:
+            yield from waiting.values()
+            waiting.clear()
+        waiting.update((call.id, call) for call in message.calls)
+        before = message.role
+    yield from waiting.values()

@@ -74,7 +74,7 @@ def _outranks(other: Conversation, chore: Conversation) -> bool:
 
 
 def _quotes(chore: Turn, turns: Sequence[Turn]) -> bool:
-    """Whether the request holds the conversation's first words, or its reply came to stand in it."""
+    """Whether the request holds the conversation's first words, or its reply stands in it later."""
     asked = flat(" ".join(m.text for m in chore.prompt.messages if m.role != "system"))
     said = flat(_first_user(turns[0]))
     if len(said) >= _TELLING and said in asked:

@@ -5,7 +5,6 @@ that its label names, and is audited alone.
 """
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,12 +26,12 @@ AT_ONCE = 8
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Recording]]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recording]:
     """A recording for each fault, by its name."""
     folder = tmp_path_factory.mktemp("faults") / "all"
     asyncio.run(_record(folder))
     whole = open_recording(folder)
-    yield {fault.name: _of_session(whole, fault.name) for fault in FAULTS}
+    return {fault.name: _of_session(whole, fault.name) for fault in FAULTS}
 
 
 async def _record(folder: Path) -> None:

@@ -32,7 +32,9 @@ def bad_frame(turn: Turn, facts: Facts) -> Iterator[Found]:
         Keep-alive settings of the proxy, and log lines or HTML pages that got into the stream.
     """
     stream = turn.reply.stream if turn.reply else None
-    bad = [f for f in stream.faults if f.kind in _BAD] if stream else []
+    faults = stream.faults if stream else ()
+    # An event whose data is empty is no event at all to a decoder.
+    bad = [f for f in faults if f.kind in _BAD and f.detail.strip()]
     if not bad:
         return
     what = "is neither JSON nor the sentinel"

@@ -13,11 +13,3 @@ def test_the_sections_are_there_in_order(rule: Rule) -> None:
     assert [line for line in lines if line in SECTIONS] == list(SECTIONS)
     example = rule.doc.partition("\nExample\n")[2].partition("\nWhat to look at next\n")[0]
     assert "Good" in example or "Lawful" in example
-
-
-def test_checks_of_one_name_agree() -> None:
-    """One name has one severity, however many kinds of subject it is checked on."""
-    told: dict[str, set[str]] = {}
-    for rule in all_rules():
-        told.setdefault(rule.name, set()).add(rule.severity)
-    assert {name for name, severities in told.items() if len(severities) > 1} == set()

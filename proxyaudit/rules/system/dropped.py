@@ -44,10 +44,17 @@ def dropped(found: Comparison, facts: Facts) -> Iterator[Outcome]:
     instructions = "its instructions" if len(lost) == 1 else count(len(lost), "system message")
     yield Found(
         f"{actor(found)} lost {instructions} {where(found)}: {named(first)}",
-        places=(found.right_place(),),
+        places=(found.right_place(pointer=_field(found, lost[0])),),
         before=tuple(found.left_place(i) for i in lost),
         evidence={"text": excerpt(first.text), "lost": len(lost)},
     )
+
+
+def _field(found: Comparison, i: int) -> str | None:
+    """The field that held the instructions, where they do not stand among the messages."""
+    left, pointer = found.left, found.left_messages[i].pointer
+    among = pointer.startswith(left.prompt.messages_pointer)
+    return None if among or left.dialect != found.right.dialect else pointer
 
 
 def _lost(found: Comparison) -> list[int]:

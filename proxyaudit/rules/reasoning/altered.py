@@ -68,6 +68,8 @@ def _altered(found: Comparison, left: Message, right: Message) -> Iterator[Alter
 
 def _twins(left: Message, right: Message) -> Iterator[Altered]:
     """Thoughts that stand for each other: by signature, the others in order if as many are left."""
+    if left.thoughts == right.thoughts:
+        return
     signed = {t.signature: t for t in right.thoughts if t.signature}
     yield from ((t, signed[t.signature]) for t in left.thoughts if t.signature in signed)
     taken = {t.signature for t in left.thoughts} & set(signed)
@@ -78,7 +80,7 @@ def _twins(left: Message, right: Message) -> Iterator[Altered]:
 
 
 def _rewritten(old: str, new: str) -> bool:
-    return bool(old.strip() and new.strip()) and old.split() != new.split()
+    return old != new and bool(old.strip() and new.strip()) and old.split() != new.split()
 
 
 def _severity(found: Comparison, facts: Facts, old: Reasoning) -> Severity | None:

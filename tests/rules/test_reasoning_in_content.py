@@ -40,6 +40,7 @@ def test_thinking_in_the_text_is_found(text: str) -> None:
         "Use `<think>` and `</think>`.",
         "So:\n```xml\n<think>\nnotes\n</think>\n```\nThat is all.",
         "Close it with `</think>`\nand go on.",
+        "<think> is the tag that opens the notes, and </think> closes it.",
         "analysis of the weir: it is open.",
         "I think, therefore a ramp.",
         "<thinker>Rodin</thinker>",

@@ -29,6 +29,8 @@ LEAKS = [
     '<|tool_call_start|>[read_file(path="a")]<|tool_call_end|>',
     '<TOOLCALL>[{"name": "read_file", "arguments": {}}]</TOOLCALL>',
     '<function_call>{"name": "read_file"}</function_call>',
+    "Let me check.<｜tool▁calls▁begin｜>",
+    '<|python_tag|>web.search(query="a")',
     '{"name": "read_file", "parameters": {"path": "a"}}',
     '[{"name": "read_file", "arguments": {"path": "a"}}]',
 ]
@@ -56,6 +58,10 @@ def test_the_same_text_as_code_is_lawful(text: str) -> None:
         '{"name": "Anna", "arguments": "none"}',
         '{"name": "read_file", "size": 3}',
         "I will read_file now.",
+        "Mistral writes [TOOL_CALLS] before a call.",
+        "[TOOL_CALLS] is what Mistral writes when it wants to read_file or more.",
+        "Where <|python_tag|> stands, the call follows; read_file takes a path.",
+        "The model writes <tool_call> when it wants to read_file\nand more.",
     ],
 )
 def test_prose_that_mentions_markup_is_lawful(text: str) -> None:

@@ -16,6 +16,10 @@ _OPENING = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
+# A sentence about the tag itself: "<think> is how models open their notes".
+_SUBJECT = re.compile(
+    r"\s+(?:is|and|or|are|was|opens?|closes?|marks?|tags?|begins?|starts?|means?)\b"
+)
 # gpt-oss with its special tokens stripped: the channel names are left, glued to the text.
 _GLUED = re.compile(r"\s*analysis(?=[A-Z]).*?assistantfinal", re.DOTALL)
 _CLOSING = re.compile(
@@ -34,11 +38,13 @@ class Leak(NamedTuple):
 def find_leak(text: str, plain: str) -> Leak | None:
     """Thinking in visible text: at its start, a block on lines of its own, or a closing tag that
     nothing opened. `plain` is the text without code."""
-    if opening := _OPENING.match(text):
+    opening = _OPENING.match(text)
+    if opening and not _SUBJECT.match(text, opening.end()):
         return Leak(opening["mark"], certain=True)
     if _GLUED.match(text):
         return Leak("analysis…assistantfinal", certain=True)
-    if block := _BLOCK.search(plain):
+    block = _BLOCK.search(plain)
+    if block and not _SUBJECT.match(plain, block.end("mark")):
         return Leak(block["mark"], certain=False)
     return _unopened(plain)
 

@@ -31,13 +31,13 @@ _TAGS = re.compile(
     """,
     re.VERBOSE,
 )
-_REACH = 300
+_REACH = 200
 
 
 def find_markup(text: str, offered: Collection[str]) -> re.Match[str] | None:
     """The first piece of call markup in a text from which code has been taken out."""
-    token = _TOKENS.search(text)
-    tag = next((m for m in _TAGS.finditer(text) if _is_call(text, m, offered)), None)
+    token = next((m for m in _TOKENS.finditer(text) if _is_call(text, m, offered, True)), None)
+    tag = next((m for m in _TAGS.finditer(text) if _is_call(text, m, offered, False)), None)
     return min((m for m in (token, tag) if m), key=lambda m: m.start(), default=None)
 
 
@@ -52,9 +52,24 @@ def is_bare_call(text: str, offered: Collection[str]) -> bool:
     return told[1] in offered and told[2] in ("arguments", "parameters")
 
 
-def _is_call(text: str, mark: re.Match[str], offered: Collection[str]) -> bool:
+def _is_call(text: str, mark: re.Match[str], offered: Collection[str], token: bool) -> bool:
+    """Whether a mark begins a call: what follows is a tool's name or more markup. A token alone may
+    also end the text, or begin a line that does not go on in prose."""
     after = text[mark.end() : mark.end() + _REACH]
-    if set(re.findall(r"[\w.-]+", after)) & set(offered):
+    if any(_names(after, name) for name in offered):
         return True
-    before = text[: mark.start()].rpartition("\n")[2]
-    return not before.strip() and after.lstrip()[:1] in ("{", "[", "<")
+    opens = text[: mark.start()].rpartition("\n")[2].strip() == ""
+    if after.lstrip().startswith(("{", "[", "<")):
+        return token or opens
+    return token and (not after.strip() or (opens and not re.match(r"\s+[A-Za-z]", after)))
+
+
+def _names(after: str, name: str) -> bool:
+    """Whether a tool's name follows at once, or stands where markup has a name."""
+    if name not in after:
+        return False
+    word = re.escape(name)
+    at_once = rf"\s*(?:functions?[.:/])?{word}\b(?!\s+[a-z])"
+    return bool(
+        re.match(at_once, after) or re.search(rf"""["'=.:\[{{(>]{word}["'({{\[<>:]""", after)
+    )

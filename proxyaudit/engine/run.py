@@ -29,7 +29,7 @@ class Audited:
     """An audit: the report, and what it was made from, for those who want to look closer.
 
     `turns` is by exchange id; `unread` says why an exchange is no turn; `pairs` gives the upstream
-    exchange ids of a client exchange.
+    exchange ids of a client exchange; `numbers` the number of the turn of an exchange at any tap.
     """
 
     report: Report
@@ -38,6 +38,7 @@ class Audited:
     turns: dict[str, Turn]
     unread: dict[str, str]
     pairs: dict[str, tuple[str, ...]]
+    numbers: dict[str, int]
 
 
 @dataclass(slots=True)
@@ -108,6 +109,7 @@ def audit(recording: Recording, rules: Sequence[Rule] | None = None) -> Audited:
         found.turns,
         found.unread,
         {id_: tuple(t.id for t in hop.upstream) for id_, hop in found.hops.items()},
+        found.turn_numbers(),
     )
 
 

@@ -35,6 +35,23 @@ class Subjects:
     def two_taps(self) -> bool:
         return {e.tap for e in self.exchanges} == {"client", "upstream"}
 
+    def turn_numbers(self) -> dict[str, int]:
+        """The number of the turn, from 1 in its conversation, of each exchange that has one.
+
+        A failed attempt counts as the turn that its retry became; what was seen at the upstream
+        tap as the turn at the client tap.
+        """
+        numbers: dict[str, int] = {}
+        for conversation in self.conversations:
+            own = {turn.id: n for n, turn in enumerate(conversation.turns, 1)}
+            number = 0
+            for id_ in conversation.exchanges:
+                number = own.get(id_, min(number + 1, len(own)))
+                numbers[id_] = number
+        for client, hop in self.hops.items():
+            numbers |= {turn.id: numbers[client] for turn in hop.upstream if client in numbers}
+        return {id_: number for id_, number in numbers.items() if number}
+
 
 def subjects(recording: Recording) -> Subjects:
     """Read, thread and pair a recording."""

@@ -50,24 +50,11 @@ class _Places:
 
     def __init__(self, found: Subjects) -> None:
         self.order = {e.id: n for n, e in enumerate(found.exchanges)}
-        self.conversation: dict[str, str] = {}
-        self.turn: dict[str, int] = {}
-        for conversation in found.conversations:
-            self._add(conversation)
+        self.turn = found.turn_numbers()
+        self.conversation = {id_: c.id for c in found.conversations for id_ in c.exchanges}
         for client, hop in found.hops.items():
-            for turn in hop.upstream:
-                self.conversation[turn.id] = self.conversation.get(client, "")
-                self.turn[turn.id] = self.turn.get(client, 0)
-
-    def _add(self, conversation: Conversation) -> None:
-        for id_ in conversation.exchanges:
-            self.conversation[id_] = conversation.id
-        numbers = {t.id: n for n, t in enumerate(conversation.turns, 1)}
-        number = 0
-        for id_ in conversation.exchanges:
-            # A failed attempt counts as the turn that its retry became.
-            number = numbers.get(id_, number + 1 if number < len(conversation.turns) else number)
-            self.turn[id_] = number
+            owner = self.conversation.get(client, "")
+            self.conversation |= {turn.id: owner for turn in hop.upstream}
 
 
 def _merged(findings: Iterable[Finding], places: _Places) -> list[ReportedFinding]:
@@ -87,7 +74,10 @@ def _one(group: list[Finding], places: _Places) -> ReportedFinding:
     first = group[0]
     evidence: dict[str, JSON] = dict(first.evidence)
     if len(group) > 1:
-        evidence["also"] = [f.message for f in group[1 : 1 + _ALSO]]
+        others: list[JSON] = [
+            *dict.fromkeys(f.message for f in group if f.message != first.message)
+        ]
+        evidence["also"] = others[:_ALSO]
         evidence["times"] = len(group)
     exchange = first.places[0].exchange
     return ReportedFinding(
@@ -96,8 +86,8 @@ def _one(group: list[Finding], places: _Places) -> ReportedFinding:
         confidence=first.confidence,
         suspect=first.suspect,
         message=first.message,
-        places=[_place(p) for f in group for p in f.places],
-        before=[_place(p) for f in group for p in f.before],
+        places=[_place(p) for p in dict.fromkeys(p for f in group for p in f.places)],
+        before=[_place(p) for p in dict.fromkeys(p for f in group for p in f.before)],
         conversation=places.conversation.get(exchange),
         turn=places.turn.get(exchange),
         evidence=evidence,

@@ -56,25 +56,7 @@ def audit_all(
                 raise
             yield Judged(_unreadable(target, error), {})
         else:
-            yield Judged(audited.report, turn_numbers(audited))
-
-
-def turn_numbers(audited: Audited) -> dict[str, int]:
-    """The number of the turn, from 1 in its conversation, that each exchange belongs to.
-
-    A failed attempt counts as the turn that its retry became; what was seen at the upstream tap,
-    as the turn at the client tap.
-    """
-    numbers: dict[str, int] = {}
-    for conversation in audited.conversations:
-        own = {turn.id: n for n, turn in enumerate(conversation.turns, 1)}
-        number = 0
-        for id_ in conversation.exchanges:
-            number = own.get(id_, min(number + 1, len(own)))
-            numbers[id_] = number
-    for client, upstreams in audited.pairs.items():
-        numbers |= {id_: numbers[client] for id_ in upstreams if client in numbers}
-    return {id_: number for id_, number in numbers.items() if number}
+            yield Judged(audited.report, audited.numbers)
 
 
 def exit_code(reports: Sequence[Report], fail_on: Severity | None) -> int:

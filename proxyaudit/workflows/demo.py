@@ -23,7 +23,6 @@ from proxyaudit.demo.story import demo_script
 from proxyaudit.engine import audit
 from proxyaudit.store.read import open_recording
 from proxyaudit.store.write import RecordingWriter
-from proxyaudit.workflows.audit import turn_numbers
 from proxyaudit.workflows.record import Setup, Taps, record
 from proxyaudit.workflows.replay import replay
 from proxyaudit.workflows.replay_plan import Selection
@@ -69,7 +68,7 @@ async def demonstrate(
             conversations=audited.conversations,
             pairs=audited.pairs,
         )
-    return Demonstrated(log, folder, audited.report, turn_numbers(audited), replayed, target)
+    return Demonstrated(log, folder, audited.report, audited.numbers, replayed, target)
 
 
 async def _recorded(fault: str, folder: Path, backend: str) -> AgentLog:

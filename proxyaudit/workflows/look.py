@@ -17,7 +17,6 @@ from proxyaudit.report.shelf import Entry
 from proxyaudit.store.find import Found, find_recordings, resolve
 from proxyaudit.store.read import iter_exchanges, open_recording
 from proxyaudit.wire.redact import Redactor
-from proxyaudit.workflows.audit import turn_numbers
 
 _HOPS = (Relation.FORWARDED, Relation.RETURNED)
 
@@ -43,7 +42,7 @@ def looked(recording: Recording) -> Looked:
     shown = tuple(_without_secrets(exchange, hide) for exchange in recording.exchanges)
     recording = replace(recording, exchanges=shown)
     audited = audit(recording, ())
-    return Looked(recording, audited, turn_numbers(audited))
+    return Looked(recording, audited, audited.numbers)
 
 
 def one_exchange(seen: Looked, id_: str) -> OneExchange:

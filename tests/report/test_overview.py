@@ -22,6 +22,7 @@ def _audited(conversation: Conversation, *turns: Turn) -> Audited:
         {t.id: t for t in turns},
         {"get1": "GET asks nothing of a model"},
         {"good": ("up1", "up2")},
+        {},
     )
 
 

@@ -15,6 +15,7 @@ from proxyaudit.core.report import (
     Verdict,
 )
 from proxyaudit.engine.subjects import Subjects
+from proxyaudit.rules.wording import count
 
 # The family that says most about who lost the context comes first in the headline.
 _FAMILIES = ("history", "system", "reasoning", "tools", "context", "content", "model", "stream")
@@ -118,8 +119,8 @@ def _headline(found: Subjects, alarms: Sequence[ReportedFinding]) -> str:
         return _accusation(alarms[0], len(alarms))
     taps = "at both taps" if found.two_taps else "at one tap"
     mains = sum(c.kind != "side" for c in found.conversations)
-    noun = "conversation" if mains == 1 else "conversations"
-    return f"No context was lost: {len(found.threaded)} turns of {mains} {noun} seen {taps}."
+    turns = count(len(found.threaded), "turn")
+    return f"No context was lost: {turns} of {count(mains, 'conversation')} seen {taps}."
 
 
 def _accusation(top: ReportedFinding, alarms: int) -> str:

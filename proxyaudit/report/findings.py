@@ -15,6 +15,8 @@ from proxyaudit.report.places import place_lines
 from proxyaudit.report.safe import safe_line
 from proxyaudit.report.words import word_text
 
+# A fault that lasts says much the same in each turn; the JSON has more of it.
+_AGAIN = 1
 _SHOWN_APART = frozenset({"before", "after", "text", "also", "times", "lost", "of"})
 _VALUE = 300
 
@@ -111,8 +113,9 @@ def _again(evidence: Mapping[str, JSON]) -> Iterator[str]:
     also, times = evidence.get("also"), evidence.get("times")
     if not isinstance(also, list):
         return
-    yield from (safe_line(str(message), 200) for message in also)
-    rest = times - 1 - len(also) if isinstance(times, int) else 0
+    shown = also[:_AGAIN]
+    yield from (safe_line(str(message), 200) for message in shown)
+    rest = times - 1 - len(shown) if isinstance(times, int) and also else 0
     if rest > 0:
         yield f"… and {rest} more like these"
 

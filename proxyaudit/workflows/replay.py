@@ -74,7 +74,9 @@ async def replay(
     run = _Run(todo, aim, writer, timeouts, on_progress, [], list(todo.not_replayed))
     interrupted = False
     try:
-        async with open_client() as client:
+        # A connection for each request: llama.cpp, for one, closes after every second answer and
+        # does not say so. What meets the closing would count as a fault of the target.
+        async with open_client(keep_alive=0) as client:
             await run.all(client)
     except asyncio.CancelledError:
         interrupted = True

@@ -20,7 +20,7 @@ from real.processes import (
 )
 
 from proxyaudit.core.exchange import Exchange, Tap
-from proxyaudit.store import open_recording
+from proxyaudit.store.read import open_recording
 
 PROXYAUDIT = Path(sys.executable).with_name("proxyaudit")
 

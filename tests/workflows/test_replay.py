@@ -237,6 +237,14 @@ def test_no_reply_after_the_first_turn_goes_on() -> None:
     assert [turn.name for turn in result.faults] == ["request 2"]
 
 
+def test_each_request_has_a_connection_of_its_own() -> None:
+    """A server that closes after an answer without saying so cannot spoil the next request."""
+    old = recording(*(recorded(name, completion()) for name in "abc"))
+    result, server, _ = asyncio.run(sent(old, plain(completion())))
+    assert [turn.verdict for turn in result.turns] == ["same", "same", "same"]
+    assert server.connections == 3
+
+
 def test_recorded_reply_that_the_harness_hung_up_on() -> None:
     """Half a reply cut off by the harness says nothing about the server."""
     turn = compared(completion()[:30], completion(), end="client_abort")

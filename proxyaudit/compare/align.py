@@ -151,10 +151,11 @@ def _merged(work: _Work, gap: Gap) -> None:
         for i in work.free_left(gap.left):
             piece = work.left[i].text.strip()
             before, found, after = rest.partition(piece) if piece else ("", "", rest)
-            if found and work.left[i].role == work.right[j].role and not before.strip():
+            if found and work.left[i].role != "tool" and not before.strip():
                 held.append(i)
                 rest = after
-        if len(held) > 1 and len(rest.strip()) <= len(text) // 10:
+        alike = any(work.left[i].role == work.right[j].role for i in held)
+        if len(held) > 1 and alike and len(rest.strip()) <= len(text) // 10:
             work.pair(held[0], j)
             work.explained.update(held[1:])
             work.note("merged", range(held[0], held[-1] + 1), range(j, j + 1))

@@ -1,13 +1,14 @@
 """Join the same request across two taps, by content and order; the recorder injects no header."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from proxyaudit.core.turn import Turn
 
-# Clocks of two taps in one process agree; an imported pair may not, quite.
-_SLACK = 0.5
+# Seconds. Clocks of two taps in one process agree but for rounding; those of an imported pair may
+# not, quite, so that a wider window is tried where nothing fits the narrow one.
+_SLACKS = (0.003, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +28,26 @@ def pair(clients: Sequence[Turn], upstreams: Iterable[Turn]) -> list[Hop]:
     """Give each upstream turn to the client turn that was open at the time and is most like it."""
     groups: dict[str, list[Turn]] = {}
     for turn in sorted(upstreams, key=lambda t: t.exchange.started_at):
-        open_then = [c for c in clients if _open(c, turn)]
-        best = max(open_then, key=lambda c: _score(c, turn, c.id in groups), default=None)
+        best = _best(clients, turn, groups)
         if best is not None:
             groups.setdefault(best.id, []).append(turn)
     return [Hop(c, tuple(groups[c.id])) for c in clients if c.id in groups]
 
 
-def _open(client: Turn, upstream: Turn) -> bool:
+def _best(clients: Sequence[Turn], turn: Turn, groups: Collection[str]) -> Turn | None:
+    for slack in _SLACKS:
+        open_then = [c for c in clients if _open(c, turn, slack)]
+        if open_then:
+            return max(open_then, key=lambda c: _score(c, turn, c.id in groups))
+    return None
+
+
+def _open(client: Turn, upstream: Turn, slack: float) -> bool:
     start, now = client.exchange.started_at, upstream.exchange.started_at
     response = client.exchange.response
     if response is None or response.ended_at is None:
-        return start - _SLACK <= now
-    return start - _SLACK <= now <= start + response.ended_at + _SLACK
+        return start - slack <= now
+    return start - slack <= now <= start + response.ended_at + slack
 
 
 def _score(client: Turn, upstream: Turn, taken: bool) -> tuple[float, ...]:

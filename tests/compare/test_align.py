@@ -115,3 +115,13 @@ def test_other_spacing_of_arguments_is_no_change() -> None:
     old = assistant("", ToolCall("1", "f", '{"a": 1, "b": "ä"}'))
     new = assistant("", ToolCall("1", "f", '{"b":"\\u00e4","a":1.0}'))
     assert kinds([A, old], [A, new]) == []
+
+
+def test_a_system_message_folded_into_a_user_message_is_a_merge() -> None:
+    folded = user("you keep a shed\n\nnote three rakes")
+    assert kinds([system("you keep a shed"), A, B], [folded, B]) == ["merged"]
+
+
+def test_something_put_in_front_of_a_short_text_is_a_rewrite() -> None:
+    reminded = user("<reminder>" + "do not forget " * 40 + "</reminder> go on")
+    assert kinds([A, B, user("go on"), D], [A, B, reminded, D]) == ["rewritten"]

@@ -1,51 +1,21 @@
 """Real opencode through two taps and a proxy between them: is the culprit found, and only then?"""
 
 import re
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from real.faulty import faulty_proxy
-from real.nginx import nginx
 from real.opencode import Opencode
-from real.processes import free_port
-from real.recorder import Recorder, audited, proxyaudit, recorder
-from real.served import served
+from real.recorder import audited, proxyaudit
+from real.taps import tapped_opencode
 
 from proxyaudit.demo.backend import Backend
-from proxyaudit.demo.coding import coding_script
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(240)]
 
 FIRST = "Create notes.txt with three things to pack for a day at the lake."
 SECOND = "Read notes.txt and add what is missing for the evening."
 THIRD = "Write to log.txt what I asked you earlier."
-
-
-class Path_(NamedTuple):
-    backend: Backend
-    recorder: Recorder
-    harness: Opencode
-
-
-@contextmanager
-def the_path(folder: Path, fault: str | None = None) -> Iterator[Path_]:
-    """opencode → client tap → nginx, or a faulty proxy → upstream tap → scripted backend."""
-    with ExitStack() as stack:
-        backend = stack.enter_context(served(Backend(coding_script)))
-        port = free_port()
-        tap = f"http://127.0.0.1:{port}"
-        if fault is None:
-            between = nginx(folder / "proxy", tap)
-        else:
-            between = faulty_proxy(folder / "proxy", tap, fault, from_turn=3)
-        proxy = stack.enter_context(between)
-        taps = stack.enter_context(
-            recorder(folder / "recorded", proxy, backend=backend.url, upstream_port=port)
-        )
-        yield Path_(backend, taps, Opencode(folder / "opencode", f"{taps.url}/v1"))
 
 
 def three_runs(harness: Opencode, backend: Backend) -> str:
@@ -64,7 +34,7 @@ def test_a_session_through_nginx_is_recorded_byte_for_byte_and_comes_out_clean(
     tmp_path: Path,
 ) -> None:
     """Nothing is lost on a good path, nothing is reported, and the threads are told apart."""
-    with the_path(tmp_path) as (backend, taps, harness):
+    with tapped_opencode(tmp_path) as (backend, taps, harness):
         three_runs(harness, backend)
         harness.run("Create other.txt with the name of a lake.")
         summary = taps.stop()
@@ -84,7 +54,7 @@ def test_a_session_through_nginx_is_recorded_byte_for_byte_and_comes_out_clean(
 
 def test_a_proxy_that_forgets_the_first_turns_of_opencode_is_blamed(tmp_path: Path) -> None:
     """The harness sent all of its history; the verdict names the proxy and the turn."""
-    with the_path(tmp_path, "drop-first-turns") as (backend, taps, harness):
+    with tapped_opencode(tmp_path, "drop-first-turns") as (backend, taps, harness):
         said = three_runs(harness, backend)
         taps.stop()
     assert "very first message" in said

@@ -1,55 +1,16 @@
 """A real model behind a proxy that drops the early turns: what it is told changes what it says."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
-import httpx
 import pytest
 from real.faulty import faulty_proxy
-from real.llama import ALIAS, llama_server
+from real.llama import llama_server
 from real.processes import free_port
 from real.recorder import audited, proxyaudit, recorder
-
-from proxyaudit.core.json import JSON
+from real.zorblax import chat
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(240)]
-
-SAID = (
-    "Hello. My name is Zorblax.",
-    "What is two plus two?",
-    "What is the capital of France?",
-    "What is my name?",
-)
-
-
-def chat(url: str, said: Sequence[str] = SAID) -> str:
-    """Say one thing after the other, all of the history each time; returns the last answer."""
-    history: list[JSON] = []
-    answer = ""
-    with httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
-        for text in said:
-            history.append({"role": "user", "content": text})
-            body: JSON = {
-                "model": ALIAS,
-                "messages": history,
-                "temperature": 0,
-                "max_tokens": 24,
-                "stream": True,
-                "stream_options": {"include_usage": True},
-            }
-            answer = answered(client.post("/v1/chat/completions", json=body))
-            history.append({"role": "assistant", "content": answer})
-    return answer
-
-
-def answered(response: httpx.Response) -> str:
-    """The text of a streamed answer."""
-    assert response.status_code == 200, response.text
-    lines = [line.removeprefix("data: ") for line in response.text.splitlines() if line]
-    events = [json.loads(line) for line in lines if line != "[DONE]"]
-    deltas = [choice["delta"] for event in events for choice in event["choices"]]
-    return "".join(delta.get("content") or "" for delta in deltas)
 
 
 def test_direct_the_model_knows_the_name_and_the_audit_is_clean(tmp_path: Path) -> None:

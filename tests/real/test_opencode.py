@@ -39,6 +39,7 @@ def test_a_session_through_nginx_is_recorded_byte_for_byte_and_comes_out_clean(
         harness.run("Create other.txt with the name of a lake.")
         summary = taps.stop()
     assert summary.code == 0, summary
+    assert f"proxyaudit audit {taps.folder}" in summary.out + summary.err, "what to type next"
     sent = sorted(r.body for r in backend.received if r.method == "POST")
     for tap in ("client", "upstream"):
         assert sorted(e.request.body for e in taps.exchanges(tap)) == sent, tap

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from proxyaudit.capture.host import SILENCE
 from proxyaudit.capture.recorder import Recorder
 from proxyaudit.core.exchange import Exchange
 from proxyaudit.store.write import RecordingWriter
@@ -42,8 +43,9 @@ class _Opened:
 class StandaloneRecorder(Recorder):
     """The recorder with an option `recording` (a folder) and a recording of its own.
 
-    It sets `connection_strategy` to lazy: else a request to a dead upstream is never seen. The
-    bodies are put back into the flows, so that viewers show them.
+    It sets `connection_strategy` to lazy (else a request to a dead upstream is never seen) and
+    raises `tcp_timeout` (a prefill may keep silent for long). The bodies are put back into the
+    flows, so that viewers show them.
     """
 
     def __init__(self) -> None:
@@ -56,7 +58,8 @@ class StandaloneRecorder(Recorder):
     def running(self) -> None:
         from mitmproxy import ctx
 
-        ctx.options.update(connection_strategy="lazy")
+        patience = max(SILENCE, ctx.options.tcp_timeout)
+        ctx.options.update(connection_strategy="lazy", tcp_timeout=patience)
         if ctx.options.recording:
             self._opened.folder = Path(ctx.options.recording)
 

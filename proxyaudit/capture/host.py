@@ -1,7 +1,8 @@
-"""A small mitmproxy of our own: only the addons that a reverse proxy needs.
+"""A small mitmproxy of our own, inside the running event loop.
 
 Half the CPU of the stock tool, which dispatches every hook to three dozen addons. One process has
-one mitmproxy (its context is global), with as many listeners as there are routes.
+one mitmproxy (its context is global), with as many listeners as there are routes; a second one
+needs a process of its own.
 """
 
 import asyncio
@@ -11,16 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urlsplit
 
+from proxyaudit.capture.upstream import checked_upstream, shown_host
 from proxyaudit.core.errors import UserError
 
 if TYPE_CHECKING:
-    from mitmproxy import http
     from mitmproxy.master import Master
 
 # A prefill may keep silent for long; mitmproxy's own default closes a connection after 600 s.
-_SILENCE = 24 * 3600
+SILENCE = 24 * 3600
 # The context of mitmproxy is global: a second host in this process would take over the first.
 _hosting = False
 
@@ -41,11 +41,15 @@ class Route:
 class Host:
     """Runs mitmproxy inside the current event loop while the context is open.
 
-    `ports` are the listening ports, in the order of the routes. `addons` see all routes.
+    `ports` are the listening ports, in the order of the routes. `addons` see all routes, in their
+    order, and requests as the client sent them: `Host` and the path are aimed at the upstream
+    after the last addon's `requestheaders`. Taps speak plain HTTP; an upstream may use TLS.
+    At the end connections are closed and addons with a method `stopping` are told so before.
+    As in any mitmproxy, a response is held back to its end unless an addon streams it.
 
     Raises:
-        UserError: an address is taken, an upstream URL cannot be used, or another host is open
-            in this process.
+        UserError: an address is taken, an upstream URL cannot be used or is one of these
+            listeners, or another host is open in this process.
     """
 
     def __init__(self, routes: Sequence[Route], addons: Sequence[object] = ()) -> None:
@@ -54,6 +58,7 @@ class Host:
         self.ports: list[int] = []
         self._master: Master | None = None
         self._running: asyncio.Task[None] | None = None
+        self._level = logging.NOTSET
 
     def add(self, addon: object) -> None:
         """One more addon for all routes, before the start."""
@@ -62,7 +67,7 @@ class Host:
     def urls(self) -> list[str]:
         """The base URL of each listener."""
         return [
-            f"http://{_shown(route.listen_host)}:{port}"
+            f"http://{shown_host(route.listen_host)}:{port}"
             for (route, _), port in zip(self._routes, self.ports, strict=True)
         ]
 
@@ -73,11 +78,21 @@ class Host:
             try:
                 for route, _ in self._routes:
                     taken.append(_bound(route.listen_host, route.listen_port))
-                    self.ports.append(taken[-1].getsockname()[1])
+                self.ports = [bound.getsockname()[1] for bound in taken]
             finally:
                 for bound in taken:
                     bound.close()
+            self._refuse_circles()
         return self.ports
+
+    def _refuse_circles(self) -> None:
+        listeners = [(r.listen_host, p) for (r, _), p in zip(self._routes, self.ports, strict=True)]
+        for route, upstream in self._routes:
+            if any(upstream.is_at(host, port) for host, port in listeners):
+                raise UserError(
+                    f"{route.upstream} is the address of the recorder itself",
+                    "name the server that requests are to be sent on to",
+                )
 
     async def __aenter__(self) -> Self:
         global _hosting
@@ -88,6 +103,7 @@ class Host:
         try:
             await self._start()
         except BaseException:
+            await self._stop()
             _hosting = False
             raise
         return self
@@ -105,63 +121,58 @@ class Host:
             _hosting = False
 
     async def _start(self) -> None:
-        from mitmproxy.addons import core, next_layer, proxyserver, tlsconfig
-        from mitmproxy.master import Master
-        from mitmproxy.options import Options
+        from proxyaudit.capture.master import ForPort, small_master
 
-        quiet_mitmproxy()
-        master = Master(Options(), event_loop=asyncio.get_running_loop())
-        server = proxyserver.Proxyserver()
-        own = [_ForPort(p, r.addon) for (r, _), p in zip(self._routes, self.ports, strict=True)]
-        master.addons.add(
-            core.Core(),
-            server,
-            next_layer.NextLayer(),
-            tlsconfig.TlsConfig(),
-            *self._addons,
-            *(addon for addon in own if addon.addon is not None),
-            _Prefixes({p: u.path for (_, u), p in zip(self._routes, self.ports, strict=True)}),
-        )
-        master.options.update(
-            mode=[self._spec(n) for n in range(len(self._routes))],
-            connection_strategy="lazy",
-            tcp_timeout=_SILENCE,
-            validate_inbound_headers=False,
-        )
-        self._master = master
+        self._quiet()
         ready = _Ready()
-        master.addons.add(ready)
-        self._running = asyncio.ensure_future(master.run())
-        await asyncio.wait(
-            {self._running, asyncio.ensure_future(ready.event.wait())},
-            return_when=asyncio.FIRST_COMPLETED,
+        pairs = list(zip(self._routes, self.ports, strict=True))
+        own = [ForPort(port, r.addon) for (r, _), port in pairs if r.addon is not None]
+        self._master = small_master(
+            [*self._addons, *own, ready],
+            {port: upstream for (_, upstream), port in pairs},
+            [self._mode(number) for number in range(len(pairs))],
+            SILENCE,
         )
-        failed = [s for s in server.servers if not s.is_running]
-        if failed or len(server.servers) < len(self._routes):
+        self._running = asyncio.ensure_future(self._master.run())
+        waiting = asyncio.ensure_future(ready.event.wait())
+        await asyncio.wait({self._running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        self._check_listening()
+
+    def _check_listening(self) -> None:
+        servers = list(_proxyserver(self._master).servers)
+        failed = [server for server in servers if not server.is_running]
+        if failed or len(servers) < len(self._routes):
             reason = next((str(s.last_exception) for s in failed if s.last_exception), "unknown")
-            await self._stop()
             raise UserError(f"cannot listen: {reason}", "choose another port")
 
-    def _spec(self, number: int) -> str:
+    def _mode(self, number: int) -> str:
         (route, upstream), port = self._routes[number], self.ports[number]
-        host = f"{_shown(upstream.host)}:{upstream.port}"
-        return f"reverse:{upstream.scheme}://{host}@{_shown(route.listen_host)}:{port}"
+        target = f"{upstream.scheme}://{shown_host(upstream.host)}:{upstream.port}"
+        return f"reverse:{target}@{shown_host(route.listen_host)}:{port}"
+
+    def _quiet(self) -> None:
+        """mitmproxy logs each connection; only what went wrong inside it shall be heard."""
+        logger = logging.getLogger("mitmproxy")
+        self._level = logger.level
+        logger.setLevel(logging.ERROR)
 
     async def _stop(self) -> None:
-        if self._master is None or self._running is None:
-            return
-        for addon in self._addons:
-            if callable(stopping := getattr(addon, "stopping", None)):
-                stopping()
-        await _close_connections(self._master)
-        self._master.shutdown()
-        await asyncio.wait({self._running}, timeout=10)
+        master, running = self._master, self._running
         self._master = self._running = None
+        if master is not None and running is not None:
+            for addon in self._addons:
+                if callable(stopping := getattr(addon, "stopping", None)):
+                    stopping()
+            await _close_connections(master)
+            master.shutdown()
+            await asyncio.wait({running}, timeout=10)
+        logging.getLogger("mitmproxy").setLevel(self._level)
 
 
 async def _close_connections(master: "Master") -> None:
     """Stop listening, then end what is open, so that nothing goes on unseen."""
-    server: Any = master.addons.get("proxyserver")
+    server = _proxyserver(master)
     await server.servers.update([])
     for handler in list(server.connections.values()):
         for io in list(handler.transports.values()):
@@ -173,6 +184,10 @@ async def _close_connections(master: "Master") -> None:
         await asyncio.sleep(0.01)
 
 
+def _proxyserver(master: "Master | None") -> Any:
+    return master.addons.get("proxyserver") if master else None
+
+
 class _Ready:
     """Says when mitmproxy runs."""
 
@@ -181,81 +196,6 @@ class _Ready:
 
     def running(self) -> None:
         self.event.set()
-
-
-class _ForPort:
-    """Lets an addon see the flows of one listener only."""
-
-    HOOKS = ("requestheaders", "request", "responseheaders", "response", "error")
-
-    def __init__(self, port: int, addon: object | None) -> None:
-        self._port, self.addon = port, addon
-        for name in self.HOOKS:
-            if callable(getattr(addon, name, None)):
-                setattr(self, name, self._only_mine(getattr(addon, name)))
-
-    def _only_mine(self, hook: Any) -> Any:
-        def seen(flow: "http.HTTPFlow") -> None:
-            if flow.client_conn.sockname[1] == self._port:
-                hook(flow)
-
-        return seen
-
-
-class _Prefixes:
-    """Puts the path of an upstream URL in front of the client's. Has to be the last addon."""
-
-    def __init__(self, paths: dict[int, str]) -> None:
-        self._paths = {port: path for port, path in paths.items() if path}
-
-    def requestheaders(self, flow: "http.HTTPFlow") -> None:
-        prefix = self._paths.get(flow.client_conn.sockname[1])
-        if prefix:
-            flow.request.path = joined_path(prefix, flow.request.path)
-
-
-def joined_path(prefix: str, path: str) -> str:
-    """`/api` and `/v1/x` give `/api/v1/x`; `/api/v1` and `/v1/x` too: an ending that the path
-    begins with is not doubled, nor is a prefix that is there already."""
-    prefix = prefix.rstrip("/")
-    if path == prefix or path.startswith((f"{prefix}/", f"{prefix}?")):
-        return path
-    last = prefix.rsplit("/", 1)[-1]
-    if path == f"/{last}" or path.startswith(f"/{last}/"):
-        return prefix + path[len(last) + 1 :]
-    return prefix + path
-
-
-@dataclass(frozen=True, slots=True)
-class Upstream:
-    """An upstream URL taken apart. `path` has no slash at its end."""
-
-    scheme: str
-    host: str
-    port: int
-    path: str
-
-
-def checked_upstream(url: str) -> Upstream:
-    """Take an upstream URL apart, or say what is wrong with it."""
-    hint = "give a URL such as http://127.0.0.1:8000"
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
-        raise UserError(f"not a URL: {url!r} ({error})", hint) from None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UserError(f"not an http(s) URL: {url!r}", hint)
-    if parts.query or parts.fragment or parts.username:
-        raise UserError(f"a URL with more than host, port and path: {url!r}", hint)
-    if port is None:
-        port = 443 if parts.scheme == "https" else 80
-    return Upstream(parts.scheme, parts.hostname, port, parts.path.rstrip("/"))
-
-
-def quiet_mitmproxy() -> None:
-    """mitmproxy logs each connection at info; only what matters shall be heard."""
-    logging.getLogger("mitmproxy").setLevel(logging.CRITICAL)
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -275,7 +215,3 @@ def _bound(host: str, port: int) -> socket.socket:
         bound.close()
         raise UserError(f"not a port: {port}", "ports go from 0 to 65535") from None
     return bound
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

@@ -1,15 +1,19 @@
 """Between the proxy's event loop and the disk: a queue and one thread.
 
 Nothing is written inside a hook: the client would wait for the disk. If writing fails, traffic goes
-on; the loss is counted and said once.
+on; the loss is counted and said once. The queue has no limit: a disk that cannot keep up costs
+memory, never the client's time.
 """
 
+import logging
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Protocol
 
 from proxyaudit.core.exchange import Exchange
+
+log = logging.getLogger("proxyaudit.recorder")
 
 
 class Sink(Protocol):
@@ -59,27 +63,32 @@ class SinkThread:
 
     def _run(self) -> None:
         while (line := self._lines.get()) is not None:
-            phase, build = line
-            try:
-                exchange = build()
-                self._write(phase, exchange)
-                if phase == "response" and self._written:
-                    self._written(exchange)
-            except Exception as error:
-                self._failed(error)
+            exchange = self._write(*line)
+            if exchange is not None and line[0] == "response":
+                self._call(self._written, exchange)
 
-    def _write(self, phase: str, exchange: Exchange) -> None:
+    def _write(self, phase: str, build: Callable[[], Exchange]) -> Exchange | None:
+        exchange = None
         try:
+            exchange = build()
             if phase == "request":
                 self._sink.request(exchange)
             else:
                 self._sink.response(exchange)
         except Exception as error:
             self._failed(error)
+        return exchange
 
     def _failed(self, error: Exception) -> None:
         self.lost += 1
         if self.problem is None:
             self.problem = error
-            if self._trouble:
-                self._trouble(error)
+            self._call(self._trouble, error)
+
+    def _call[T](self, listener: Callable[[T], None] | None, news: T) -> None:
+        """Tell a listener; one that fails has not lost us a line, nor may it end this thread."""
+        try:
+            if listener:
+                listener(news)
+        except Exception:
+            log.exception("what the recorder had to say was not heard; recording goes on")

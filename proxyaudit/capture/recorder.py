@@ -11,24 +11,14 @@ Rules it keeps (mitmproxy punishes breaking them):
 """
 
 import logging
-import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from proxyaudit.capture.live import Live, was_reset
 from proxyaudit.capture.queue import Sink, SinkThread
-from proxyaudit.core.exchange import (
-    Chunk,
-    End,
-    Exchange,
-    Headers,
-    Request,
-    Response,
-    Tap,
-    WebSocketMessage,
-)
+from proxyaudit.core.exchange import End, Exchange, Tap, WebSocketMessage
 from proxyaudit.store.endings import end_of_error
 
 if TYPE_CHECKING:
@@ -36,36 +26,26 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("proxyaudit.recorder")
 
+type _Chunks = bytes | Iterable[bytes]
 
-@dataclass(slots=True)
-class _Live:
-    """An exchange while it goes on. Times are seconds; `zero` is on the monotonic clock."""
-
-    id: str
-    tap: Tap
-    started_at: float
-    zero: float
-    url: str
-    connection: str
-    request: Request | None = None
-    status: int | None = None
-    http_version: str = "HTTP/1.1"
-    headers: Headers = ()
-    chunks: list[Chunk] = field(default_factory=list)
-    pieces: list[bytes] = field(default_factory=list)
-    messages: list[WebSocketMessage] = field(default_factory=list)
-    websocket: bool = False
-
-    def now(self) -> float:
-        return round(time.monotonic() - self.zero, 6)
+_TAKEN_OVER = "another addon took over the body of the response: load the recorder after it"
+# Close codes that say that all is well, or say nothing (RFC 6455, section 7.4.1).
+_CLEAN = (None, 1000, 1001, 1005)
 
 
 class Recorder:
     """Records flows into a sink.
 
+    The URL of a request is the one that the client asked for: the address of the listener and the
+    client's path. Its headers are those that the client sent, if the recorder comes before addons
+    that change them. (A mitmproxy of the user's own has rewritten `Host` by then; ours has not.)
+
     `taps` maps listening ports to taps; a port that is not in it is not recorded, and without the
     mapping everything is recorded at the client tap. With `keep_bodies` the body is put back into
-    the flow when the response is complete, for viewers such as mitmweb.
+    the flow when the response has ended, for viewers such as mitmweb.
+
+    `on_end` and `on_trouble` are called from the writer's thread, `on_begin` from the event loop:
+    it has to be quick.
     """
 
     def __init__(
@@ -81,7 +61,7 @@ class Recorder:
         self._taps = taps
         self._keep_bodies = keep_bodies
         self._begin = on_begin
-        self._live: dict[str, _Live] = {}
+        self._live: dict[str, Live] = {}
         self._run = uuid.uuid4().hex[:6]
         self._count = 0
         self._stopping = False
@@ -116,7 +96,7 @@ class Recorder:
         self._safely(self._on_websocket_end, flow)
 
     def stopping(self) -> None:
-        """From now on a connection that closes was closed by us, not by the client."""
+        """From now on a connection that breaks was closed by us, not by its peer."""
         self._stopping = True
 
     def done(self) -> None:
@@ -140,15 +120,7 @@ class Recorder:
         if tap is None or flow.is_replay:
             return
         self._count += 1
-        started = flow.request.timestamp_start or time.time()
-        self._live[flow.id] = _Live(
-            id=f"{self._run}-{self._count}",
-            tap=tap,
-            started_at=started,
-            zero=time.monotonic() - max(0.0, time.time() - started),
-            url=_asked_url(flow),
-            connection=flow.client_conn.id,
-        )
+        self._live[flow.id] = Live.begun(f"{self._run}-{self._count}", tap, flow)
 
     def _tap(self, flow: "http.HTTPFlow") -> Tap | None:
         if self._taps is None:
@@ -159,48 +131,48 @@ class Recorder:
         live = self._live.get(flow.id)
         if live is None:
             return
-        live.request = _request(flow, live)
-        self.thread.put("request", partial(_exchange, live.id, live, None, None, "complete", None))
+        live.asked(flow)
+        self._queue_request(live)
         if self._begin:
-            self._begin(_exchange(live.id, live, None, None, "complete", None))
+            self._begin(live.opening())
 
     def _on_responseheaders(self, flow: "http.HTTPFlow") -> None:
         live = self._live.get(flow.id)
         if live is None or flow.response is None:
             return
-        live.status = flow.response.status_code
-        live.http_version = flow.response.http_version
-        live.headers = _headers(flow.response.headers.fields)
+        live.answered(flow.response)
         # A 101 has no body: the websocket's messages come through hooks of their own.
-        if live.status != 101 and not flow.response.stream:
-            flow.response.stream = partial(_tap, live)
+        if flow.response.status_code != 101:
+            other = flow.response.stream
+            tap = partial(_tap_before, live, other) if callable(other) else partial(_tap, live)
+            flow.response.stream = live.ours = tap
 
     def _on_response(self, flow: "http.HTTPFlow") -> None:
         live = self._live.get(flow.id)
         if live is None or flow.response is None:
             return
-        if flow.websocket is not None or live.status == 101:
+        if live.response is None:  # made up by another addon: no headers came from upstream
+            live.answered(flow.response)
+        if flow.websocket is not None:
             live.websocket = True
             return
-        if live.status is None:
-            self._on_responseheaders(flow)
         kept = flow.response.raw_content
         if kept and not live.pieces:
-            live.pieces.append(kept)
-            live.chunks.append(Chunk(live.now(), len(kept)))
-        if self._keep_bodies and not kept:
-            flow.response.raw_content = b"".join(live.pieces)
+            live.piece(kept)
+        taken = live.ours is not None and flow.response.stream is not live.ours
+        if taken and not live.pieces:
+            self._finish(flow.id, "error", _TAKEN_OVER)
+            return
+        self._put_back(flow, live)
         self._finish(flow.id, "complete", None)
 
     def _on_error(self, flow: "http.HTTPFlow") -> None:
         message = flow.error.msg if flow.error else "unknown error"
-        end = end_of_error(message)
-        if self._stopping and end == "client_abort":
-            end = "recorder_stopped"
         live = self._live.get(flow.id)
-        if live is not None and live.request is None:
-            live.request = _request(flow, live)
-        self._finish(flow.id, end, message)
+        if live is None:
+            return
+        self._put_back(flow, live)
+        self._finish(flow.id, _end(flow, live, message), message)
 
     def _on_websocket_message(self, flow: "http.HTTPFlow") -> None:
         live = self._live.get(flow.id)
@@ -208,100 +180,58 @@ class Recorder:
             return
         message = flow.websocket.messages[-1]
         data = message.text if message.is_text else message.content
-        sender = "client" if message.from_client else "server"
-        live.messages.append(WebSocketMessage(live.now(), sender, data))  # type: ignore[arg-type]
+        sender: Literal["client", "server"] = "client" if message.from_client else "server"
+        live.messages.append(WebSocketMessage(live.now(), sender, data))
 
     def _on_websocket_end(self, flow: "http.HTTPFlow") -> None:
-        socket = flow.websocket
-        clean = socket is None or socket.close_code in (None, 1000, 1001, 1005)
-        end: End = "complete" if clean else "client_abort" if _by_client(flow) else "upstream_eof"
-        self._finish(flow.id, end, None if clean else f"close code {socket.close_code}")  # type: ignore[union-attr]
+        code = flow.websocket.close_code if flow.websocket else None
+        if code in _CLEAN:
+            self._finish(flow.id, "complete", None)
+            return
+        by_client = flow.websocket is not None and flow.websocket.closed_by_client
+        self._finish(flow.id, "client_abort" if by_client else "upstream_eof", f"close code {code}")
+
+    def _put_back(self, flow: "http.HTTPFlow", live: Live) -> None:
+        if self._keep_bodies and live.pieces and flow.response and not flow.response.raw_content:
+            flow.response.raw_content = live.body()
+
+    def _queue_request(self, live: Live) -> None:
+        if not live.queued:
+            live.queued = True
+            self.thread.put("request", live.opening)
 
     def _finish(self, flow_id: str, end: End, error: str | None) -> None:
         live = self._live.pop(flow_id, None)
         if live is None:
             return
-        build = partial(_exchange, live.id, live, live.status, live.now(), end, error)
-        self.thread.put("response", build)
+        if self._stopping and end in ("client_abort", "upstream_eof", "upstream_reset"):
+            end = "recorder_stopped"
+        self._queue_request(live)  # a request that broke off has not got its line yet
+        self.thread.put("response", partial(live.ended, live.now(), end, error))
 
 
-def _tap(live: _Live, data: bytes) -> bytes | Iterable[bytes]:
+def _end(flow: "http.HTTPFlow", live: Live, message: str) -> End:
+    """How a flow that went wrong has ended. mitmproxy's words do not say which side broke off."""
+    end = end_of_error(message)
+    if end != "upstream_eof":
+        return end
+    if not live.queued and not flow.request.stream:  # the upstream is asked with whole requests
+        return "client_abort"
+    return "upstream_reset" if was_reset(flow) else "upstream_eof"
+
+
+def _tap(live: Live, data: bytes) -> _Chunks:
     """Note a chunk and hand it on untouched. Never raises."""
     if not data:
         return ()
     try:
-        live.chunks.append(Chunk(live.now(), len(data)))
-        live.pieces.append(data)
+        live.piece(data)
     except Exception:
         log.exception("the recorder lost a chunk; the client did not")
     return data
 
 
-def _exchange(
-    id_: str,
-    live: _Live,
-    status: int | None,
-    ended_at: float | None,
-    end: End,
-    error: str | None,
-) -> Exchange:
-    response = None
-    if status is not None:
-        response = Response(
-            status,
-            live.headers,
-            b"".join(live.pieces),
-            live.http_version,
-            tuple(live.chunks),
-            ended_at,
-        )
-    return Exchange(
-        id_,
-        live.tap,
-        live.started_at,
-        live.request or Request("GET", live.url),
-        response,
-        end,
-        error,
-        live.connection,
-        tuple(live.messages) if live.websocket else None,
-    )
-
-
-def _request(flow: "http.HTTPFlow", live: _Live) -> Request:
-    body = flow.request.raw_content or b""
-    ended = flow.request.timestamp_end or time.time()
-    chunks = (Chunk(round(max(0.0, ended - live.started_at), 6), len(body)),) if body else ()
-    return Request(
-        flow.request.method,
-        live.url,
-        _headers(flow.request.headers.fields),
-        body,
-        flow.request.http_version,
-        chunks,
-    )
-
-
-def _headers(fields: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """Headers as text; bytes that are not UTF-8 survive as surrogates."""
-    return tuple(
-        (n.decode("utf-8", "surrogateescape"), v.decode("utf-8", "surrogateescape"))
-        for n, v in fields
-    )
-
-
-def _asked_url(flow: "http.HTTPFlow") -> str:
-    """The URL that the client asked for: our own address, not the upstream's.
-
-    In reverse mode mitmproxy has put the upstream's address into the request by now.
-    """
-    if flow.client_conn.proxy_mode.type_name != "reverse":
-        return flow.request.url
-    host, port = flow.client_conn.sockname[:2]
-    scheme = "https" if flow.client_conn.tls_established else "http"
-    shown = f"[{host}]" if ":" in host else host
-    return f"{scheme}://{shown}:{port}{flow.request.path}"
-
-
-def _by_client(flow: "http.HTTPFlow") -> bool:
-    return bool(flow.websocket and flow.websocket.closed_by_client)
+def _tap_before(live: Live, other: Callable[[bytes], _Chunks], data: bytes) -> _Chunks:
+    """Note what came from upstream, then let another addon's stream function have it."""
+    _tap(live, data)
+    return other(data)

@@ -54,7 +54,8 @@ def record(
 
     With --backend there are two taps: agent → client tap → proxy → upstream tap → backend. Ctrl-C
     ends the recording. Keys and cookies are replaced by fingerprints before they are written;
-    message texts are kept as they are. Exit code 2 if nothing was recorded.
+    message texts are kept as they are. Exit code 2 if nothing was recorded, or not all of it
+    could be written.
     """
     import asyncio
 
@@ -131,7 +132,7 @@ def _finish(summary: "Summary", taps: "Taps", setup: "Setup") -> int:
     if not summary.turns:
         note("None of it was a request to a language model that can be read.")
     note(f"\nNext:\n  proxyaudit audit {summary.folder}\n  proxyaudit show {summary.folder}")
-    return 0
+    return 2 if summary.lost else 0
 
 
 def _counted(summary: "Summary") -> str:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from urllib.parse import urlsplit
 
 from proxyaudit.core.exchange import Exchange
 from proxyaudit.dialects.read import NotATurn, read_turn
@@ -22,9 +23,14 @@ _ENDS = {
 def exchange_line(exchange: Exchange) -> str:
     """One line for an exchange: when, where, what, and how it ended."""
     clock = datetime.fromtimestamp(exchange.started_at).astimezone().strftime("%H:%M:%S")
-    path = "/" + exchange.request.url.split("/", 3)[-1] if "//" in exchange.request.url else "?"
-    words = [clock, f"{exchange.tap:8}", exchange.request.method, path, *_said(exchange)]
-    return safe_line("  ".join(words), 200)
+    words = [exchange.request.method, _path(exchange), *_said(exchange)]
+    # Piece by piece, so that none can push the end of the line out of sight.
+    return "  ".join((clock, f"{exchange.tap:8}", *(safe_line(word, 120) for word in words)))
+
+
+def _path(exchange: Exchange) -> str:
+    """The path, without its query: a key may stand there."""
+    return safe_line(urlsplit(exchange.request.url).path or "/", 60)
 
 
 def _said(exchange: Exchange) -> list[str]:
@@ -33,7 +39,8 @@ def _said(exchange: Exchange) -> list[str]:
     if isinstance(read, NotATurn):
         words.append(f"({read.reason})")
     else:
-        words.append(f"{read.prompt.model or 'no model'} · {len(read.prompt.messages)} messages")
+        model = safe_line(read.prompt.model or "no model", 40)
+        words.append(f"{model} · {len(read.prompt.messages)} messages")
     response = exchange.response
     if response is None:
         words.append("→ no answer")

@@ -7,12 +7,13 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from loopback import Server, plain, serving
-from tapped import connected, post
+from tapped import connected, eventually, post
 
 from proxyaudit.cli.record import _address, _warn_if_open
 from proxyaudit.core.errors import UserError
@@ -49,15 +50,19 @@ async def run_record(
     )
     assert process.stderr is not None
     said, ports = "", dict[str, int]()
-    async with asyncio.timeout(60):
-        while line := (await process.stderr.readline()).decode():
-            said += line
-            if found := re.match(r"(client|upstream) tap +http://127\.0\.0\.1:(\d+)", line):
-                ports[found[1]] = int(found[2])
-            if "Ctrl-C" in line:
-                if play:
-                    await play(ports)
-                process.send_signal(end)
+    try:
+        async with asyncio.timeout(60):
+            while line := (await process.stderr.readline()).decode():
+                said += line
+                if found := re.match(r"(client|upstream) tap +http://127\.0\.0\.1:(\d+)", line):
+                    ports[found[1]] = int(found[2])
+                if "Ctrl-C" in line:
+                    if play:
+                        await play(ports)
+                    process.send_signal(end)
+    finally:
+        if sys.exc_info()[0] and process.returncode is None:
+            process.kill()
         out, _ = await process.communicate()
     return Ran(process.returncode or 0, out.decode(), said)
 
@@ -125,6 +130,35 @@ def test_dead_upstream_is_explained(tmp_path: Path) -> None:
     assert ran.code == 0
     assert re.search(rf"→ no answer  ✗ upstream refused: .*127\.0\.0\.1.*{port}", ran.err)
     assert "1 ended early" in ran.err
+
+
+def test_kill_loses_nothing_acknowledged(tmp_path: Path) -> None:
+    """After kill -9 what had ended is complete, and what went on is there with its request."""
+
+    async def silent(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(30)
+
+    def recorded() -> list[tuple[str, bytes]]:
+        try:
+            exchanges = open_recording(tmp_path / "mine").exchanges
+        except UserError:  # nothing in it yet
+            return []
+        return [(e.end, e.request.body) for e in exchanges]
+
+    async def run() -> Ran:
+        async with serving(ANSWER, silent) as server, AsyncExitStack() as clients:
+
+            async def play(ports: dict[str, int]) -> None:
+                await ask(ports["client"])
+                client = await clients.enter_async_context(connected(ports["client"]))
+                await client.send(post(b'{"second": 2}'))
+                await eventually(lambda: len(recorded()) == 2)
+
+            options = ("--upstream", server.url, "--name", "mine")
+            return await run_record(tmp_path, *options, play=play, end=signal.SIGKILL)
+
+    assert asyncio.run(run()).code == -signal.SIGKILL
+    assert recorded() == [("complete", TURN), ("recorder_stopped", b'{"second": 2}')]
 
 
 @pytest.mark.parametrize(

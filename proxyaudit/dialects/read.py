@@ -7,7 +7,7 @@ from functools import cache
 
 import proxyaudit.dialects
 from proxyaudit.core.exchange import Exchange, Request, Response, header
-from proxyaudit.core.json import JSON
+from proxyaudit.core.json import JSON, JSONObject
 from proxyaudit.core.turn import Reply, Turn
 from proxyaudit.dialects.base import Dialect
 from proxyaudit.dialects.fields import QUOTE, parse_json, path_of, refusal_text
@@ -59,8 +59,8 @@ def body_json(message: Request | Response) -> JSON:
         return None
 
 
-def read_turn(exchange: Exchange) -> Turn | NotATurn:
-    """The turn in an exchange, whatever bytes it holds."""
+def recognized(exchange: Exchange) -> tuple[Dialect, JSONObject] | NotATurn:
+    """The dialect of an exchange and the body of its request; or why it is no turn."""
     request = exchange.request
     if exchange.websocket is not None:
         return NotATurn("a websocket")
@@ -73,8 +73,15 @@ def read_turn(exchange: Exchange) -> Turn | NotATurn:
     if not isinstance(body, dict):
         return NotATurn("the request body is not a JSON object")
     dialect = next((known for known in all_dialects() if known.matches(exchange, body)), None)
-    if dialect is None:
-        return NotATurn("no known dialect")
+    return NotATurn("no known dialect") if dialect is None else (dialect, body)
+
+
+def read_turn(exchange: Exchange) -> Turn | NotATurn:
+    """The turn in an exchange, whatever bytes it holds."""
+    known = recognized(exchange)
+    if isinstance(known, NotATurn):
+        return known
+    dialect, body = known
     reply = read_response(dialect, exchange)
     return Turn(exchange, dialect.name, dialect.read_prompt(body), reply)
 

@@ -6,7 +6,8 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from proxyaudit.core.exchange import Exchange
-from proxyaudit.dialects.read import NotATurn, read_turn
+from proxyaudit.dialects.glance import glance
+from proxyaudit.dialects.read import NotATurn
 from proxyaudit.report.safe import safe_line
 
 _ENDS = {
@@ -34,13 +35,13 @@ def _path(exchange: Exchange) -> str:
 
 
 def _said(exchange: Exchange) -> list[str]:
-    read = read_turn(exchange)
+    seen = glance(exchange)
     words = []
-    if isinstance(read, NotATurn):
-        words.append(f"({read.reason})")
+    if isinstance(seen, NotATurn):
+        words.append(f"({seen.reason})")
     else:
-        model = safe_line(read.prompt.model or "no model", 40)
-        words.append(f"{model} · {len(read.prompt.messages)} messages")
+        model = safe_line(seen.model or "no model", 40)
+        words.append(f"{model} · {seen.messages} messages")
     response = exchange.response
     if response is None:
         words.append("→ no answer")

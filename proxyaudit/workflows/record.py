@@ -11,7 +11,8 @@ from proxyaudit.capture.host import Host, Route
 from proxyaudit.capture.recorder import Recorder
 from proxyaudit.core.exchange import Exchange, Tap
 from proxyaudit.core.json import JSON
-from proxyaudit.dialects.read import NotATurn, read_turn
+from proxyaudit.dialects.glance import glance
+from proxyaudit.dialects.read import NotATurn
 from proxyaudit.store.write import RecordingWriter
 
 
@@ -53,9 +54,9 @@ class Summary:
     def add(self, exchange: Exchange) -> None:
         self.exchanges[exchange.tap] += 1
         self.ends[exchange.end] += 1
-        read = read_turn(exchange)
-        if isinstance(read, NotATurn):
-            self.other[read.reason] += 1
+        seen = glance(exchange)
+        if isinstance(seen, NotATurn):
+            self.other[seen.reason] += 1
         else:
             self.turns[exchange.tap] += 1
 

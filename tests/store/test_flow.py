@@ -29,7 +29,7 @@ def http_flow(**changes: Any) -> HTTPFlow:
 
 def packed(*flows: Flow) -> bytes:
     file = io.BytesIO()
-    writer = FlowWriter(file)  # type: ignore[no-untyped-call]
+    writer = FlowWriter(file)
     for each in flows:
         writer.add(each)
     return file.getvalue()

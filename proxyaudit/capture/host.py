@@ -176,7 +176,8 @@ async def _close_connections(master: "Master") -> None:
     await server.servers.update([])
     for handler in list(server.connections.values()):
         for io in list(handler.transports.values()):
-            if io.handler is not None:
+            # To cancel what is closing already would stop it before it has closed its socket.
+            if io.handler is not None and not io.handler.cancelling():
                 io.handler.cancel("the recorder stops")
     for _ in range(50):
         if not server.connections:

@@ -4,11 +4,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mitmproxy.addons import core, next_layer, proxyserver, tlsconfig
+from mitmproxy.addons import core, proxyserver, tlsconfig
 from mitmproxy.http import HTTPFlow
 from mitmproxy.master import Master
 from mitmproxy.options import Options
 
+from proxyaudit.capture.mended import PlainNextLayer, mend
 from proxyaudit.capture.upstream import Upstream, joined_path
 
 
@@ -20,11 +21,12 @@ def small_master(
     `upstreams` are by listening port; `silence` is in seconds. Certificates of upstreams are
     checked against SSL_CERT_FILE and SSL_CERT_DIR where these are set.
     """
+    mend()
     master = Master(Options())
     master.addons.add(
         core.Core(),
         proxyserver.Proxyserver(),
-        next_layer.NextLayer(),
+        PlainNextLayer(),
         UpstreamTls(),
         *addons,
         Forward(upstreams),

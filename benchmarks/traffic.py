@@ -158,22 +158,25 @@ async def one_round(url: str, load: Load, pid: int | None) -> Seen:
     """All kinds of traffic once, through a URL; `pid` is the process whose CPU counts."""
     seen = Seen()
     path = "/v1/chat/completions"
+    bodies = [history(200_000, number) for number in range(load.turns)]
     async with connected(url) as client:
         await client.ask(path, b"{}")
-        before = cpu(pid)
+        before = await at_rest(pid)
         seen.small = [await client.ask(path, b"{}") for _ in range(load.requests)]
-        seen.cpu_request = (cpu(pid) - before) / load.requests
-        bodies = [history(200_000, number) for number in range(load.turns)]
-        before = cpu(pid)
+        seen.cpu_request = (await at_rest(pid) - before) / load.requests
+        before = await at_rest(pid)
         seen.turn = [await client.ask(path, body) for body in bodies]
-        seen.cpu_turn = (cpu(pid) - before) / load.turns
+        seen.cpu_turn = (await at_rest(pid) - before) / load.turns
         seen.down = await client.ask("/big", b"{}")
+        await at_rest(pid)
         seen.up = await client.ask("/files", b"x" * BIG)
-    await _streams(url, load, pid, seen)
+    before = await at_rest(pid)
+    await _streams(url, load, seen)
+    seen.cpu_event = (await at_rest(pid) - before) / (load.streams * load.events)
     return seen
 
 
-async def _streams(url: str, load: Load, pid: int | None, seen: Seen) -> None:
+async def _streams(url: str, load: Load, seen: Seen) -> None:
     async def one(delay: float) -> None:
         # Begun one after another: agents do not all ask in the same millisecond.
         await asyncio.sleep(delay)
@@ -182,10 +185,23 @@ async def _streams(url: str, load: Load, pid: int | None, seen: Seen) -> None:
         seen.first.append(first)
         seen.events += delays
 
-    before = cpu(pid)
     starts = [number * load.gap / load.streams for number in range(load.streams)]
     await asyncio.gather(*map(one, starts))
-    seen.cpu_event = (cpu(pid) - before) / (load.streams * load.events)
+
+
+async def at_rest(pid: int | None) -> float:
+    """Wait until a process has done what it had to do; its CPU seconds so far.
+
+    The recorder writes behind the traffic's back: that is its work as well, and must not fall on
+    the next measurement.
+    """
+    used = cpu(pid)
+    for _ in range(200):
+        await asyncio.sleep(0.05)
+        before, used = used, cpu(pid)
+        if used - before < 0.002:
+            break
+    return used
 
 
 def cpu(pid: int | None) -> float:

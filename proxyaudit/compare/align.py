@@ -202,9 +202,10 @@ def _arguments(message: Message) -> str:
 
 
 def _alone(work: _Work, gap: Gap) -> None:
-    """One message on each side of a gap, same role: the same place in the history."""
+    """A message alone in its gap, and one of its role first in the gap on the right: the same
+    place in the history, whatever was added behind it."""
     i, j = work.free_left(gap.left), work.free_right(gap.right)
-    if len(i) != 1 or len(j) != 1 or len(gap.left) != len(gap.right):
+    if len(gap.left) != 1 or not i or not j or j[0] != gap.right.start:
         return
     if work.left[i[0]].role == work.right[j[0]].role:
         work.pair(i[0], j[0], "rewritten")

@@ -50,7 +50,8 @@ def audit(
         typer.Option(
             metavar="FACT=VALUE",
             help="State a fact: reasoning_echo=tool_turns|always|forbidden, "
-            "client_credential_is_for=proxy|upstream, model_aliases=ALIAS=NAME,NAME.",
+            "client_credential_is_for=proxy|upstream, model_aliases=ALIAS=NAME,NAME, "
+            "harness=aider|continue|….",
         ),
     ] = None,
     output: Annotated[

@@ -9,7 +9,7 @@ from proxyaudit.core.message import Message
 # of opencode, Codex, Claude Code, Qwen, aider and of summary tags in general.
 _SUMMARY = re.compile(
     r"""
-    <[a-z_-]*(summary|compact|handoff|handover)[a-z_-]*>
+    <[a-z_-]*(summary|compact|handoff|handover|state_snapshot)[a-z_-]*>
     | \b(context|conversation|session|history|chat)[\s_-]+(summary|was\ compacted|compaction)\b
     | \bsummary\ of\ (the|our|this|all|what|previous|earlier|prior)\b
     | \b(conversation|history|context|session|messages?)\b.{0,40}\b(compact|condens|summari[sz])ed\b

@@ -8,9 +8,11 @@ from proxyaudit.compare.marks import summary_index
 from proxyaudit.compare.text import similarity
 from proxyaudit.compare.thread import Placed, leading_system
 from proxyaudit.core.comparison import Change, Comparison, Relation
+from proxyaudit.core.exchange import header
 from proxyaudit.core.finding import Suspect
 from proxyaudit.core.message import Message
 from proxyaudit.core.turn import Turn
+from proxyaudit.harnesses.base import harness_of
 
 
 def next_turn(placed: Placed, right: Turn, summaries: Collection[str] = ()) -> Comparison | None:
@@ -89,6 +91,8 @@ def _judged(found: Comparison, summaries: Collection[str]) -> Comparison:
     if not any(c.kind in ("dropped", "rewritten") for c in found.changes):
         return found
     summary = _summary(found, summaries)
+    if summary is None and _new_window(found):
+        summary = next((j for j in range(len(found.right_messages)) if _is_new(found, j)), None)
     if summary is not None:
         return replace(found, compacted=True, summary=summary, pending=_pending(found))
     if _is_rewind(found):
@@ -100,6 +104,15 @@ def _summary(found: Comparison, summaries: Collection[str]) -> int | None:
     new = [j for j in range(len(found.right_messages)) if _is_new(found, j)]
     index = summary_index([found.right_messages[j] for j in new], summaries)
     return None if index is None else new[index]
+
+
+def _new_window(found: Comparison) -> bool:
+    """Whether the harness says in a header of its own that it compacted."""
+    name = harness_of(found.left.exchange).window
+    if name is None:
+        return False
+    before, after = (header(t.exchange.request.headers, name) for t in (found.left, found.right))
+    return None not in (before, after) and before != after
 
 
 def _is_new(found: Comparison, j: int) -> bool:

@@ -15,6 +15,7 @@ class Assume(BaseModel):
 
     reasoning_echo: Literal["tool_turns", "always", "forbidden"] | None = None
     model_aliases: dict[str, list[str]] = {}
+    harness: str | None = None
     client_credential_is_for: Literal["proxy", "upstream"] | None = None
 
 

@@ -6,7 +6,7 @@ the findings of all the others.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from proxyaudit.compare.pair import Hop
 from proxyaudit.core.comparison import Comparison, Relation
@@ -19,6 +19,7 @@ from proxyaudit.core.turn import Turn
 from proxyaudit.engine.attribute import attribute
 from proxyaudit.engine.subjects import Subjects, subjects
 from proxyaudit.engine.summary import report
+from proxyaudit.harnesses.base import harness_of
 from proxyaudit.rules.base import Facts, Found, Rule, Subject, all_rules
 
 _HOP = frozenset({Relation.FORWARDED, Relation.RETURNED})
@@ -136,7 +137,7 @@ def _on_comparisons(rule: Rule, found: Subjects, run: _Run) -> None:
     for comparison in found.comparisons:
         if comparison.relation in rule.relations:
             for result in run.check(rule, comparison):
-                run.found(rule, result, comparison.suspect)
+                run.found(rule, _softened(rule, comparison, result, run.facts), comparison.suspect)
     if not rule.relations & _HOP:
         return
     alone = sum(t.id not in found.hops for t in found.threaded)
@@ -145,6 +146,14 @@ def _on_comparisons(rule: Rule, found: Subjects, run: _Run) -> None:
         tally = run.tally(rule)
         tally.subjects += alone
         tally.skipped[f"across the hop: {why}"] += alone
+
+
+def _softened(rule: Rule, comparison: Comparison, found: Found, facts: Facts) -> Found:
+    """A harness that builds its history anew each time makes no promise that it could break."""
+    if comparison.relation is not Relation.NEXT_TURN or rule.family not in ("history", "cache"):
+        return found
+    harness = harness_of(comparison.left.exchange, facts.assume.harness)
+    return replace(found, severity="info") if harness.rewrites else found
 
 
 def _on_turn(rule: Rule, turn: Turn, hop: Hop | None, run: _Run) -> None:

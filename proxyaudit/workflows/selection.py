@@ -7,11 +7,13 @@ from rapidfuzz import process
 
 from proxyaudit.core.errors import UserError
 from proxyaudit.core.recording import Assume
+from proxyaudit.harnesses.base import all_harnesses
 from proxyaudit.rules.base import Rule, all_rules
 
 _FACTS = {
     "reasoning_echo": ("tool_turns", "always", "forbidden"),
     "client_credential_is_for": ("proxy", "upstream"),
+    "harness": tuple(harness.name for harness in all_harnesses()),
 }
 _ALIASES = "model_aliases"
 

@@ -7,6 +7,7 @@ from proxyaudit.compare.align import common_prefix
 from proxyaudit.core.comparison import Comparison, Relation
 from proxyaudit.core.message import Message
 from proxyaudit.rules.base import Facts, Found, rule
+from proxyaudit.rules.history.habits import habit
 from proxyaudit.rules.wording import actor, around, named, where
 
 _PLACEHOLDER = re.compile(
@@ -26,7 +27,8 @@ def cleared(found: Comparison, facts: Facts) -> Iterator[Found]:
 
     What it does
         Looks at tool results that stand for each other in two histories and reports one that is
-        now empty, a placeholder, or a piece of what it was.
+        now empty, a placeholder, or a piece of what it was. Pruning that a known harness announces
+        by its own placeholder is told at info.
 
     Why it matters
         The model believes that it read a file, and cannot see it any more. It guesses, or reads it
@@ -48,9 +50,12 @@ def cleared(found: Comparison, facts: Facts) -> Iterator[Found]:
         i, j = change.left.start, change.right.start
         old, new = found.left_messages[i], found.right_messages[j]
         if is_cleared(old, new):
+            lawful = habit(found, facts, old, new)
             yield Found(
-                f"{actor(found)} replaced {len(old.text):,} characters of a {named(old)} by "
+                lawful
+                or f"{actor(found)} replaced {len(old.text):,} characters of a {named(old)} by "
                 f"{len(new.text):,} {where(found)}",
+                severity="info" if lawful else None,
                 places=(found.right_place(j),),
                 before=(found.left_place(i),),
                 evidence=around(old.text, new.text),

@@ -7,6 +7,7 @@ from proxyaudit.core.finding import Severity
 from proxyaudit.core.message import Message, Opaque, Text
 from proxyaudit.rules.base import Facts, Found, rule
 from proxyaudit.rules.history.cleared import is_cleared
+from proxyaudit.rules.history.habits import habit
 from proxyaudit.rules.wording import actor, around, named, where
 
 
@@ -22,8 +23,9 @@ def rewritten(found: Comparison, facts: Facts) -> Iterator[Found]:
     What it does
         Compares the text of messages that stand for each other, in the history of the next turn and
         across the hop. Calls and reasoning have rules of their own. A system prompt that drifts
-        from turn to turn, white space cut off a reply's ends, and reasoning folded into the text
-        after a change of model are reported at info: harnesses do that lawfully.
+        from turn to turn, white space cut off a reply's ends, reasoning folded into the text after
+        a change of model, and the habits of a known harness (notes for one request, a description
+        of the folder) are reported at info: they are lawful.
 
     Why it matters
         A rewritten message is a changed memory: the model is shown words that nobody said. It also
@@ -46,12 +48,12 @@ def rewritten(found: Comparison, facts: Facts) -> Iterator[Found]:
         old, new = found.left_messages[i], found.right_messages[j]
         if not _differs(old, new) or is_cleared(old, new):
             continue
-        who = f"{actor(found)} changed the {named(old)} {where(found)}"
+        lawful = habit(found, facts, old, new)
         yield Found(
-            who,
+            lawful or f"{actor(found)} changed the {named(old)} {where(found)}",
             places=(found.right_place(j),),
             before=(found.left_place(i),),
-            severity=_severity(found, i, old, new),
+            severity="info" if lawful else _severity(found, i, old, new),
             evidence=around(old.text, new.text),
         )
 

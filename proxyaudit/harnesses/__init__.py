@@ -1,0 +1,1 @@
+"""What each agent lawfully does to its own history: one small file a harness."""

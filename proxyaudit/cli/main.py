@@ -17,7 +17,7 @@ from proxyaudit.core.errors import UserError
 from proxyaudit.report.encoding import adapt_streams
 
 # The order of the help: as one uses them. A command that is not named here comes last.
-_ORDER = ("demo", "record", "audit", "list", "show", "diff", "rule", "replay")
+_ORDER = ("demo", "record", "import", "audit", "list", "show", "diff", "rule", "replay")
 INTERRUPTED = 130
 
 

@@ -12,7 +12,7 @@ from proxyaudit.store.segments import META, is_recording, segments
 
 ROOT = Path("recordings")
 LATEST = "latest"
-_SUFFIXES = (".jsonl", ".jsonl.zst", ".flow")
+_SUFFIXES = (".jsonl", ".jsonl.zst", ".flow", ".har")
 _PHASE = b'{"format":"proxyaudit.exchange/1","phase":"'
 
 
@@ -66,10 +66,10 @@ def created_at(path: Path) -> float:
 
 
 def count_exchanges(path: Path) -> int | None:
-    """How many requests a recording holds; None for a flow file or what cannot be read."""
+    """How many requests a recording holds; None for files of other programs or unreadable ones."""
     try:
         kind = kind_of(path)
-        if kind == "flow":
+        if kind not in ("folder", "lines"):
             return None
         files = segments(path) if kind == "folder" else [path]
         return sum(_count_lines(file) for file in files)

@@ -1,6 +1,5 @@
-"""Read recordings: folders, plain or compressed JSON Lines, mitmproxy flow files."""
+"""Read recordings: folders, plain or compressed JSON Lines, and the files of other programs."""
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -10,18 +9,15 @@ from proxyaudit.core.errors import UserError
 from proxyaudit.core.exchange import Exchange
 from proxyaudit.core.recording import Assume, Flaw, Recording
 from proxyaudit.store.flow import iter_flows
+from proxyaudit.store.har import iter_har
 from proxyaudit.store.lines import Opening, from_line
 from proxyaudit.store.scan import Scan, plain, split_lines
 from proxyaudit.store.schema import RECORDING, FormatLine, MetaFile
 from proxyaudit.store.segments import META, is_recording, segments
-from proxyaudit.store.zstd import MAGIC
+from proxyaudit.store.sniff import EMPTY, KINDS, FileKind, kind_of_file, trace_shape
+from proxyaudit.store.traces import iter_traces
 
-type Kind = Literal["folder", "lines", "flow"]
-
-_KINDS = "a recording is a folder, a .jsonl or .jsonl.zst file, or a mitmproxy .flow file"
-_NO_TRAFFIC = "no request went through the recorder: does the harness use the recorder's URL?"
-_FLOW = re.compile(rb"\d{1,12}:")
-_GZIP = b"\x1f\x8b"
+type Kind = Literal["folder"] | FileKind
 
 
 def open_recording(path: Path) -> Recording:
@@ -55,7 +51,7 @@ def read_assume(path: Path) -> Assume:
             with path.open("rb") as file:
                 for raw, _ in islice(split_lines(plain(file, [])), 1):
                     scan.assume = _opening(raw)
-        case "flow":
+        case _:
             pass
     return scan.assume
 
@@ -67,25 +63,11 @@ def kind_of(path: Path) -> Kind:
             return "folder"
         raise UserError(f"{path} holds no recording", _hint_for_folder(path))
     try:
-        with path.open("rb") as file:
-            head = file.read(64)
+        return kind_of_file(path)
     except FileNotFoundError:
         raise UserError(f"{path} does not exist", "`proxyaudit list` shows what there is") from None
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
-    return _kind_of_file(path, head)
-
-
-def _kind_of_file(path: Path, head: bytes) -> Kind:
-    if head.startswith(MAGIC) or head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
-        return "lines"
-    if _FLOW.match(head):
-        return "flow"
-    if not head:
-        raise UserError(f"{path} is empty", _NO_TRAFFIC)
-    if head.startswith(_GZIP):
-        raise UserError(f"{path} is compressed with gzip", "unpack it with gunzip first")
-    raise UserError(f"{path} is no recording", _KINDS)
 
 
 def _read(path: Path, scan: Scan) -> Iterator[Exchange]:
@@ -98,13 +80,17 @@ def _read(path: Path, scan: Scan) -> Iterator[Exchange]:
             found = scan.exchanges([path])
         case "flow":
             found = iter_flows(path, scan.flaws)
+        case "har":
+            found = iter_har(path, scan.flaws)
+        case "trace":
+            found = scan.unique(iter_traces(path, trace_shape(path), scan.flaws), path.name)
     empty = True
     for exchange in found:
         empty = False
         yield exchange
     if empty:
         why = f" ({scan.flaws[0].where}: {scan.flaws[0].message})" if scan.flaws else ""
-        hint = _NO_TRAFFIC if kind == "folder" and not scan.flaws else _KINDS
+        hint = EMPTY if kind == "folder" and not scan.flaws else KINDS
         raise UserError(f"{path} holds no exchange{why}", hint)
 
 
@@ -118,7 +104,9 @@ def _read_meta(folder: Path, scan: Scan) -> None:
                 f"{meta} has format {name!r}; this version reads {RECORDING}",
                 "a newer proxyaudit may have written it: update proxyaudit",
             )
-        scan.assume = MetaFile.model_validate_json(raw).assume
+        known = MetaFile.model_validate_json(raw)
+        scan.assume = known.assume
+        scan.flaws += [flaw.value() for flaw in known.flaws]
     except FileNotFoundError:
         scan.flaws.append(Flaw(META, "missing; what the user stated in it is not known"))
     except ValueError:
@@ -135,7 +123,9 @@ def _opening(raw: bytes) -> Assume:
 
 def _hint_for_folder(folder: Path) -> str:
     inside = sorted(folder.iterdir())
-    usable = [p for p in inside if is_recording(p) or p.suffix in {".jsonl", ".zst", ".flow"}]
+    usable = [
+        p for p in inside if is_recording(p) or p.suffix in {".jsonl", ".zst", ".flow", ".har"}
+    ]
     if not usable:
-        return _KINDS
+        return KINDS
     return "name one of those in it: " + ", ".join(str(path) for path in usable[:5])

@@ -35,6 +35,11 @@ class Scan:
         yield from self._waiting.values()
         self._waiting.clear()
 
+    def unique(self, found: Iterable[Exchange], name: str) -> Iterator[Exchange]:
+        """Exchanges of a file of other programs, none with an id that was used before."""
+        for exchange in found:
+            yield self._unique(exchange, name)
+
     def _lines(self, file: BinaryIO, name: str) -> Iterator[Exchange]:
         number, faults = 0, list[str]()
         for number, (raw, whole) in enumerate(split_lines(plain(file, faults)), 1):

@@ -15,7 +15,7 @@ from proxyaudit.core.exchange import (
     WebSocketMessage,
 )
 from proxyaudit.core.json import JSON
-from proxyaudit.core.recording import Assume
+from proxyaudit.core.recording import Assume, Flaw
 
 RECORDING = "proxyaudit.recording/1"
 EXCHANGE = "proxyaudit.exchange/1"
@@ -122,11 +122,22 @@ class OpeningLine(_Part):
     assume: Assume = Assume()
 
 
+class FlawPart(_Part):
+    """One of `flaws`."""
+
+    where: str
+    message: str
+
+    def value(self) -> Flaw:
+        return Flaw(self.where, self.message)
+
+
 class MetaFile(OpeningLine):
     """`meta.json`; `created` is in seconds since the epoch."""
 
     created: float | None = None
     about: dict[str, JSON] = {}
+    flaws: list[FlawPart] = []
 
 
 class FormatLine(_Part):

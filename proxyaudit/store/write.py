@@ -3,7 +3,7 @@
 import errno
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from pydantic_core import from_json, to_json
 from proxyaudit.core.errors import UserError
 from proxyaudit.core.exchange import Exchange
 from proxyaudit.core.json import JSON, JSONObject
-from proxyaudit.core.recording import Assume
+from proxyaudit.core.recording import Assume, Flaw
 from proxyaudit.store.lines import request_line, response_line, to_line
 from proxyaudit.store.schema import RECORDING
 from proxyaudit.store.segments import META, segment_number, segments
@@ -24,6 +24,7 @@ from proxyaudit.wire.redact import Redactor
 
 SEGMENT_BYTES = 64 << 20
 _SALT_BYTES = 16
+_FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 class RecordingWriter:
@@ -75,6 +76,15 @@ class RecordingWriter:
     def whole(self, exchange: Exchange) -> None:
         """Write an exchange that has ended in one line (import, replay)."""
         self._append(to_line(self._redacted(exchange)))
+
+    def flaws(self, flaws: Sequence[Flaw]) -> None:
+        """Keep what could not be read of the files that the exchanges came from."""
+        meta = self.folder / META
+        told = [{"where": flaw.where, "message": flaw.message} for flaw in flaws]
+        fresh = meta.with_suffix(".new")
+        with open(os.open(fresh, _FRESH, 0o600), "wb") as file:  # noqa: PTH123
+            file.write(to_json({**from_json(meta.read_bytes()), "flaws": told}, indent=2) + b"\n")
+        fresh.replace(meta)
 
     def close(self) -> None:
         """Close the segment. Once is enough, more do no harm."""
@@ -188,8 +198,7 @@ def _begin(folder: Path, fresh: JSONObject) -> str:
         raise UserError(
             f"{folder} holds other files and is no recording", "name a folder that is new or empty"
         )
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with open(os.open(meta, flags, 0o600), "wb") as file:  # noqa: PTH123
+    with open(os.open(meta, _FRESH, 0o600), "wb") as file:  # noqa: PTH123
         file.write(to_json(fresh, indent=2) + b"\n")
     return str(fresh["salt"])
 

@@ -17,7 +17,7 @@ def attribute(
     turn: Turn, here: Sequence[Found], there: Sequence[Found] | None
 ) -> Iterator[tuple[Found, Suspect]]:
     """Give each finding a suspect. `there` are the findings of the same rule at the second tap;
-    None if the exchange was not seen there."""
+    none if the exchange did not get there, None if there is no second tap."""
     if there is None:
         for found in here:
             yield found, _alone(turn, found)

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from proxyaudit.compare.pair import Hop
 from proxyaudit.core.comparison import Comparison, Relation
 from proxyaudit.core.conversation import Conversation
 from proxyaudit.core.exchange import Exchange
 from proxyaudit.core.finding import Finding, Skip, Suspect
 from proxyaudit.core.recording import Recording
 from proxyaudit.core.report import Checked, Report
+from proxyaudit.core.traffic import Traffic
 from proxyaudit.core.turn import Turn
 from proxyaudit.engine.attribute import attribute
 from proxyaudit.engine.subjects import Subjects, subjects
@@ -53,6 +53,7 @@ class Tally:
 
 @dataclass(slots=True)
 class _Run:
+    target: str
     facts: Facts
     tallies: dict[str, Tally] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
@@ -95,7 +96,7 @@ class _Run:
 def audit(recording: Recording, rules: Sequence[Rule] | None = None) -> Audited:
     """Audit a recording with all rules, or with those given."""
     found = subjects(recording)
-    run = _Run(Facts(recording.assume))
+    run = _Run(recording.target, Facts(recording.assume))
     for rule in all_rules() if rules is None else rules:
         run.tally(rule)
         _apply(rule, found, run)
@@ -117,7 +118,9 @@ def audit(recording: Recording, rules: Sequence[Rule] | None = None) -> Audited:
 def _apply(rule: Rule, found: Subjects, run: _Run) -> None:
     if rule.on is Turn:
         for turn in found.threaded:
-            _on_turn(rule, turn, found.hops.get(turn.id), run)
+            _on_turn(rule, turn, found, run)
+    elif rule.on is Traffic:
+        _on_traffic(rule, found, run)
     elif rule.on is Comparison:
         _on_comparisons(rule, found, run)
     else:
@@ -156,9 +159,36 @@ def _softened(rule: Rule, comparison: Comparison, found: Found, facts: Facts) ->
     return replace(found, severity="info") if harness.rewrites else found
 
 
-def _on_turn(rule: Rule, turn: Turn, hop: Hop | None, run: _Run) -> None:
+def _on_turn(rule: Rule, turn: Turn, found: Subjects, run: _Run) -> None:
+    hop = found.hops.get(turn.id)
     here = run.check(rule, turn)
-    there = run.check(rule, hop.answered) if hop else None
+    # What a second tap was there to see and did not see, the proxy answered itself.
+    there = run.check(rule, hop.answered) if hop else [] if found.two_taps else None
+    _tell(rule, turn, here, there, run)
+
+
+def _on_traffic(rule: Rule, found: Subjects, run: _Run) -> None:
+    """Both taps are looked at, each as a whole; the two of one request are then told apart."""
+    name = run.target
+    upstream = found.traffic_upstream(name)
+    here = _by_exchange(run.check(rule, found.traffic(name)))
+    there = _by_exchange(run.check(rule, upstream)) if upstream else {}
+    for turn in found.threaded:
+        hop = found.hops.get(turn.id)
+        second = there.get(hop.answered.id, []) if hop else [] if upstream else None
+        _tell(rule, turn, here.get(turn.id, []), second, run)
+
+
+def _by_exchange(results: Sequence[Found]) -> dict[str, list[Found]]:
+    grouped: dict[str, list[Found]] = {}
+    for result in results:
+        grouped.setdefault(result.places[0].exchange, []).append(result)
+    return grouped
+
+
+def _tell(
+    rule: Rule, turn: Turn, here: Sequence[Found], there: Sequence[Found] | None, run: _Run
+) -> None:
     for result, suspect in attribute(turn, here, there):
         run.found(rule, result, suspect)
 

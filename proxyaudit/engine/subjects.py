@@ -1,7 +1,8 @@
 """From exchanges to what rules look at: turns, conversations, hops and comparisons."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from proxyaudit.compare.chain import Chain
 from proxyaudit.compare.kinship import relate
 from proxyaudit.compare.pair import Hop, pair
 from proxyaudit.compare.relation import forwarded, next_turn, returned
@@ -10,8 +11,9 @@ from proxyaudit.core.comparison import Comparison
 from proxyaudit.core.conversation import Conversation
 from proxyaudit.core.exchange import Exchange
 from proxyaudit.core.recording import Recording
+from proxyaudit.core.traffic import Traffic
 from proxyaudit.core.turn import Turn
-from proxyaudit.dialects.read import NotATurn, read_turn
+from proxyaudit.dialects.read import NotATurn, read_turns
 
 
 @dataclass(slots=True)
@@ -19,7 +21,8 @@ class Subjects:
     """What one recording holds.
 
     `threaded` are the turns of the tap that conversations are made of: the client tap, or the
-    upstream tap where that is all there is. `hops` is by client exchange id. `unread` says, by
+    upstream tap where that is all there is. `turns` is by turn id, which is the exchange id but
+    for the later turns on a websocket; `hops` by the id of the client turn. `unread` says, by
     exchange id, why an exchange is no turn.
     """
 
@@ -34,6 +37,24 @@ class Subjects:
     @property
     def two_taps(self) -> bool:
         return {e.tap for e in self.exchanges} == {"client", "upstream"}
+
+    def traffic(self, name: str) -> Traffic:
+        """Everything at the tap that conversations are made of, for rules over a recording."""
+        return Traffic(name, tuple(self.threaded), tuple(self.conversations))
+
+    def traffic_upstream(self, name: str) -> Traffic | None:
+        """The same at the upstream tap; None if it was not recorded beside the client tap."""
+        if not self.two_taps:
+            return None
+        seen = {id_: hop.answered for id_, hop in self.hops.items()}
+        return Traffic(
+            name,
+            tuple(seen[t.id] for t in self.threaded if t.id in seen),
+            tuple(
+                replace(c, turns=[seen[t.id] for t in c.turns if t.id in seen])
+                for c in self.conversations
+            ),
+        )
 
     def turn_numbers(self) -> dict[str, int]:
         """The number of the turn, from 1 in its conversation, of each exchange that has one.
@@ -56,12 +77,18 @@ class Subjects:
 def subjects(recording: Recording) -> Subjects:
     """Read, thread and pair a recording."""
     found = Subjects(recording.exchanges)
+    read: list[Turn] = []
     for exchange in recording.exchanges:
-        read = read_turn(exchange)
-        if isinstance(read, NotATurn):
-            found.unread[exchange.id] = read.reason
+        turns = read_turns(exchange)
+        if isinstance(turns, NotATurn):
+            found.unread[exchange.id] = turns.reason
         else:
-            found.turns[exchange.id] = read
+            read += turns
+    if any(turn.part for turn in read):
+        # Several websockets may be open at a time: their turns come in between each other.
+        read.sort(key=lambda turn: turn.exchange.started_at)
+    chain = Chain()
+    found.turns = {turn.id: chain.rebuild(turn) for turn in read}
     _thread(found)
     _pair(found)
     return found

@@ -15,9 +15,10 @@ from proxyaudit.core.exchange import Exchange
 from proxyaudit.core.finding import Confidence, Place, Severity, Skip, Suspect
 from proxyaudit.core.json import JSON
 from proxyaudit.core.recording import Assume
+from proxyaudit.core.traffic import Traffic
 from proxyaudit.core.turn import Turn
 
-type Subject = Exchange | Turn | Comparison | Conversation
+type Subject = Exchange | Turn | Comparison | Conversation | Traffic
 
 
 @dataclass(frozen=True, slots=True)

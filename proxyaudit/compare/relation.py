@@ -144,11 +144,15 @@ def _is_rewind(found: Comparison) -> bool:
     gone = {m.content for m in left[keep:]}
     if any(m.content in gone for m in right[keep:]):
         return False
-    return keep > leading_system(left) or _is_edit(left[keep], right[keep])
+    return keep > leading_system(left) or _is_edit(left, keep, right[keep])
 
 
-def _is_edit(old: Message, new: Message) -> bool:
-    return similarity(old.text, new.text) >= 0.6
+def _is_edit(left: Sequence[Message], first: int, new: Message) -> bool:
+    """Whether the first user message was edited: the new one is like it, and more so than like
+    any later one (who asks alike each time has not gone back)."""
+    asked = [m.text for m in left[first:] if m.role == "user"]
+    alike = [similarity(text, new.text) for text in asked]
+    return alike[0] >= 0.75 and alike[0] > max(alike[1:], default=0.0) + 0.05
 
 
 def _is_reset(found: Comparison) -> bool:
@@ -156,13 +160,13 @@ def _is_reset(found: Comparison) -> bool:
     start = leading_system(found.left_messages)
     head = leading_system(found.right_messages)
     told = any(m.role == "assistant" for m in found.left_messages[start:])
-    kept = [
-        (i, j) for i, j in found.pairs if i >= start and j >= head and not _mere_place(found, i, j)
-    ]
-    return told and not kept
+    answered = any(m.role == "assistant" for m in found.right_messages[head:])
+    # What is alike is not the same: a new question may well resemble an old one.
+    enough = 0.5 if answered else 1.0
+    inside = [(i, j) for i, j in found.pairs if i >= start and j >= head]
+    return told and not any(_likeness(found, i, j) >= enough for i, j in inside)
 
 
-def _mere_place(found: Comparison, i: int, j: int) -> bool:
-    """Paired only because both stand alone in the same place."""
+def _likeness(found: Comparison, i: int, j: int) -> float:
     left, right = found.left_messages[i], found.right_messages[j]
-    return left.content != right.content and similarity(left.text, right.text) < 0.5
+    return 1.0 if left.content == right.content else min(0.99, similarity(left.text, right.text))

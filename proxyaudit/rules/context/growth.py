@@ -9,6 +9,8 @@ from proxyaudit.rules.context.tokens import counted, least_of
 
 # So many words must have been added, and so small a share of them counted.
 _GROWTH, _SHARE = 100, 0.4
+# A count that falls by so much of itself while the history only grew is evidence at any size.
+_SHRUNK = 0.2
 # A letter of reasoning is a third of a token, generously.
 _REASONING_TOKEN = 3
 
@@ -48,13 +50,13 @@ def _stall(before: Turn, turn: Turn) -> Stall | None:
         return None
     known = {m.content for m in before.prompt.messages}
     grown = least_of(m for m in turn.prompt.messages if m.content not in known)
-    if grown < _GROWTH:
-        return None
     # Templates lawfully drop old reasoning once the user speaks again: so much may be gone.
     reasoning = sum(
         len(t.text) + len(t.signature or "") for m in before.prompt.messages for t in m.thoughts
     )
-    if has - had + reasoning // _REASONING_TOKEN >= _SHARE * grown:
+    counted_more = has - had + reasoning // _REASONING_TOKEN
+    shrank = counted_more < -_SHRUNK * had
+    if not shrank and (grown < _GROWTH or counted_more >= _SHARE * grown):
         return None
     return Stall(before, turn, had, has, grown)
 

@@ -55,3 +55,24 @@ def test_near_miss_the_first_message_was_edited() -> None:
         )
         == []
     )
+
+
+def test_a_question_that_resembles_the_earlier_ones_is_a_reset_all_the_same() -> None:
+    asked = [user(f"Question {n}: what is {n} plus {n}?") for n in range(1, 4)]
+    said = [assistant(f"It is {2 * n}.") for n in range(1, 4)]
+    history = [m for pair in zip(asked, said, strict=True) for m in pair]
+    found = across_turns(
+        NAME,
+        turn(S, *history[:-1], reply=history[-1], headers=LABEL),
+        turn(S, user("Question 4: what is 4 plus 4?"), headers=LABEL),
+    )
+    assert len(found) == 1
+
+
+def test_the_newest_message_may_share_words_with_the_first() -> None:
+    found = across_turns(
+        NAME,
+        turn(S, user("Start a shed list."), B, C, reply=D, headers=LABEL),
+        turn(S, user("Write the whole shed list."), headers=LABEL),
+    )
+    assert len(found) == 1

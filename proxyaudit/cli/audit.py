@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from proxyaudit.workflows.audit import Judged
+    from proxyaudit.workflows.settings import Settings
 
 _EXAMPLES = examples(
     "proxyaudit audit latest",
@@ -30,7 +31,7 @@ def audit(
         list[str],
         typer.Argument(
             metavar="RECORDING...",
-            help="Names, paths (a folder, .jsonl, .jsonl.zst, .flow) or `latest`.",
+            help="Names, paths (a folder, .jsonl, .jsonl.zst, .flow, .har, a trace) or `latest`.",
         ),
     ],
     format_: FormatOption = "text",
@@ -42,9 +43,11 @@ def audit(
         list[str] | None, typer.Option(metavar="WHAT", help="Not these rules.")
     ] = None,
     fail_on: Annotated[
-        Literal["error", "warn", "info", "never"],
-        typer.Option(help="Exit with 1 for findings of this severity or a higher one."),
-    ] = "warn",
+        Literal["error", "warn", "info", "never"] | None,
+        typer.Option(
+            help="Exit with 1 for findings of this severity or a higher one; by default warn."
+        ),
+    ] = None,
     assume: Annotated[
         list[str] | None,
         typer.Option(
@@ -64,6 +67,8 @@ def audit(
 ) -> None:
     """Say what is wrong in a recording, where, and who did it.
 
+    Defaults and facts may stand in proxyaudit.toml, in this folder or above it in the repository.
+
     Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 could not run, or nothing in the
     recording could be judged.
     """
@@ -71,10 +76,11 @@ def audit(
     from proxyaudit.workflows.audit import audit_all, exit_code
     from proxyaudit.workflows.selection import check_facts, rules_for
 
-    rules = rules_for(select or (), ignore or ())
+    settings = _settings()
+    rules = rules_for(select or settings.select, ignore or settings.ignore)
     facts = assume or []
     check_facts(facts)
-    judged = list(audit_all(recordings, root, rules=rules, facts=facts))
+    judged = list(audit_all(recordings, root, rules=rules, facts=facts, settings=settings))
     reports = [one.report for one in judged]
     if format_ == "json":
         _deliver_json(report_json(reports), output)
@@ -82,7 +88,17 @@ def audit(
         _deliver_text(judged, output, verbose)
     if output is not None:
         note(f"{output}: {'; '.join(r.headline for r in reports)}")
-    raise typer.Exit(exit_code(reports, None if fail_on == "never" else fail_on))
+    level = fail_on or settings.fail_on or "warn"
+    raise typer.Exit(exit_code(reports, None if level == "never" else level))
+
+
+def _settings() -> "Settings":
+    from proxyaudit.workflows.settings import find_settings
+
+    found = find_settings(Path.cwd())
+    if found.path is not None:
+        note(f"Settings of {found.path} apply.")
+    return found.settings
 
 
 def _deliver_json(document: str, output: Path | None) -> None:

@@ -13,6 +13,9 @@ from proxyaudit.rules.base import Rule
 from proxyaudit.store.find import resolve
 from proxyaudit.store.read import open_recording
 from proxyaudit.workflows.selection import with_facts
+from proxyaudit.workflows.settings import Settings, stated
+
+_NO_SETTINGS = Settings()
 
 
 class Judged(NamedTuple):
@@ -28,12 +31,16 @@ def audit_target(
     *,
     rules: Sequence[Rule] | None = None,
     facts: Sequence[str] = (),
+    settings: Settings = _NO_SETTINGS,
 ) -> Audited:
-    """Audit one recording: a path, or a name (or `latest`) under `root`. Raises UserError."""
+    """Audit one recording: a path, or a name (or `latest`) under `root`. Raises UserError.
+
+    `facts` are stated as NAME=VALUE. They win over those of the settings, and these over those of
+    the recording.
+    """
     recording = open_recording(resolve(target, root))
-    if facts:
-        recording = replace(recording, assume=with_facts(recording.assume, facts))
-    return audit(recording, rules)
+    assume = with_facts(stated(recording.assume, settings), facts)
+    return audit(replace(recording, assume=assume), rules)
 
 
 def audit_all(
@@ -42,6 +49,7 @@ def audit_all(
     *,
     rules: Sequence[Rule] | None = None,
     facts: Sequence[str] = (),
+    settings: Settings = _NO_SETTINGS,
 ) -> Iterator[Judged]:
     """A report for each input, in order.
 
@@ -50,7 +58,7 @@ def audit_all(
     """
     for target in targets:
         try:
-            audited = audit_target(target, root, rules=rules, facts=facts)
+            audited = audit_target(target, root, rules=rules, facts=facts, settings=settings)
         except UserError as error:
             if len(targets) == 1:
                 raise

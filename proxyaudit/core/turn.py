@@ -26,7 +26,8 @@ class Prompt:
 
     Common names: max_tokens, temperature, top_p, stop, seed, tool_choice, thinking, … ; a field
     with no common name keeps its own. `setting_pointers` tells where each stood.
-    `previous_id` names a reply kept by the server, whose history this prompt continues.
+    `previous_id` names a reply kept by the server, whose history this prompt continues; `rebuilt`
+    says that this history was recorded and stands at the front of `messages` now.
     """
 
     messages: tuple[Message, ...]
@@ -37,6 +38,12 @@ class Prompt:
     setting_pointers: Mapping[str, str] = field(default_factory=dict)
     previous_id: str | None = None
     messages_pointer: str = "/messages"
+    rebuilt: bool = False
+
+    @property
+    def hides_history(self) -> bool:
+        """Whether messages that the model saw are neither in the request nor put back."""
+        return self.previous_id is not None and not self.rebuilt
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +135,30 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """An exchange, the prompt it carried and the reply it got (None: no readable reply)."""
+    """An exchange, the prompt it carried and the reply it got (None: no readable reply).
+
+    A websocket is one recorded exchange and holds several turns, numbered by `part` from 0. There
+    `exchange` is a view of that part alone: the frame that asked as request body, the frames that
+    answered as response body, a line each, with the status they tell (else 200), times counted
+    from the question, and `websocket` with the frames themselves.
+    The view of part 0 bears the recorded id, a later one `<recorded id>#<part + 1>`, and so do the
+    places in it; pointers go into the frame that asked, /stream/N is frame N of the answer.
+    """
 
     exchange: Exchange
     dialect: str
     prompt: Prompt
     reply: Reply | None = None
+    part: int = 0
 
     @property
     def id(self) -> str:
         return self.exchange.id
+
+    @property
+    def recorded_id(self) -> str:
+        """The id of the recorded exchange that this turn is, or is a part of."""
+        return self.id.removesuffix(part_suffix(self.part))
 
     @property
     def status(self) -> int | None:
@@ -152,9 +173,18 @@ class Turn:
         return whole and not cut and self.exchange.end == "complete" and status in range(200, 300)
 
     @property
+    def is_websocket(self) -> bool:
+        return self.exchange.websocket is not None
+
+    @property
     def request_side(self) -> Side:
         return "client.request" if self.exchange.tap == "client" else "upstream.request"
 
     @property
     def response_side(self) -> Side:
         return "client.response" if self.exchange.tap == "client" else "upstream.response"
+
+
+def part_suffix(part: int) -> str:
+    """What part N of an exchange has at the end of its id: nothing, #2, #3, …"""
+    return f"#{part + 1}" if part else ""

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from proxyaudit.core.exchange import Exchange
 from proxyaudit.core.json import JSONObject
 from proxyaudit.dialects.fields import word
-from proxyaudit.dialects.read import NotATurn, recognized
+from proxyaudit.dialects.read import WEBSOCKET, NotATurn, recognized
+from proxyaudit.dialects.websocket import questions
 from proxyaudit.wire.content import decoded
 
 LIMIT = 4 * 1024 * 1024
@@ -27,6 +28,8 @@ class Glance:
 
 def glance(exchange: Exchange, limit: int = LIMIT) -> Glance | NotATurn:
     """What a request asks for, or why it is no turn; `TOO_LARGE` from `limit` bytes unpacked on."""
+    if exchange.websocket is not None:
+        return _on_websocket(exchange, limit)
     request = exchange.request
     plain = decoded(request.headers, request.body[:limit], limit=limit).data
     if len(plain) >= limit:
@@ -37,6 +40,20 @@ def glance(exchange: Exchange, limit: int = LIMIT) -> Glance | NotATurn:
         return known
     _, body = known
     return Glance(word(body.get("model")), _count(body))
+
+
+def _on_websocket(exchange: Exchange, limit: int) -> Glance | NotATurn:
+    """The model, and all items sent in the questions that fit into `limit` characters."""
+    room, frames = limit, []
+    for message in exchange.websocket or ():
+        room -= len(message.data) if message.sender == "client" else 0
+        if room <= 0:
+            break
+        frames.append(message)
+    bodies = list(questions(replace(exchange, websocket=tuple(frames))))
+    if bodies:
+        return Glance(word(bodies[0].get("model")), sum(map(_count, bodies)))
+    return TOO_LARGE if room <= 0 else WEBSOCKET
 
 
 def _count(body: JSONObject) -> int:

@@ -11,6 +11,7 @@ from proxyaudit.core.json import JSON, JSONObject
 from proxyaudit.core.turn import Reply, Turn
 from proxyaudit.dialects.base import Dialect
 from proxyaudit.dialects.fields import QUOTE, parse_json, path_of, refusal_text
+from proxyaudit.dialects.websocket import read_websocket
 from proxyaudit.wire.content import decoded
 from proxyaudit.wire.sse import decode, looks_like_sse
 
@@ -33,6 +34,9 @@ class NotATurn:
     """An exchange that asks nothing of a model, or in a way no dialect reads, and why."""
 
     reason: str
+
+
+WEBSOCKET = NotATurn("a websocket")
 
 
 @cache
@@ -63,7 +67,7 @@ def recognized(exchange: Exchange) -> tuple[Dialect, JSONObject] | NotATurn:
     """The dialect of an exchange and the body of its request; or why it is no turn."""
     request = exchange.request
     if exchange.websocket is not None:
-        return NotATurn("a websocket")
+        return WEBSOCKET
     if request.method.upper() != "POST":
         return NotATurn(f"{request.method.upper()[:20]} asks nothing of a model")
     last = path_of(exchange).rpartition("/")[2]
@@ -77,13 +81,21 @@ def recognized(exchange: Exchange) -> tuple[Dialect, JSONObject] | NotATurn:
 
 
 def read_turn(exchange: Exchange) -> Turn | NotATurn:
-    """The turn in an exchange, whatever bytes it holds."""
+    """The turn in an HTTP exchange, whatever bytes it holds."""
     known = recognized(exchange)
     if isinstance(known, NotATurn):
         return known
     dialect, body = known
     reply = read_response(dialect, exchange)
     return Turn(exchange, dialect.name, dialect.read_prompt(body), reply)
+
+
+def read_turns(exchange: Exchange) -> tuple[Turn, ...] | NotATurn:
+    """The turns in an exchange: one, or those that a websocket holds."""
+    if exchange.websocket is None:
+        read = read_turn(exchange)
+        return read if isinstance(read, NotATurn) else (read,)
+    return read_websocket(exchange) or WEBSOCKET
 
 
 def read_response(dialect: Dialect, exchange: Exchange) -> Reply | None:

@@ -38,7 +38,7 @@ def report(
         target=recording.target,
         verdict=verdict,
         headline=_headline(found, alarms),
-        conversations=[_conversation(c) for c in found.conversations],
+        conversations=[_conversation(c, found) for c in found.conversations],
         findings=merged,
         checked=checked,
         measurements=_measurements(found),
@@ -50,7 +50,9 @@ class _Places:
     """Which conversation and turn an exchange belongs to, whichever tap saw it."""
 
     def __init__(self, found: Subjects) -> None:
-        self.order = {e.id: n for n, e in enumerate(found.exchanges)}
+        self.order = {
+            id_: n for n, id_ in enumerate([*(e.id for e in found.exchanges), *found.turns])
+        }
         self.turn = found.turn_numbers()
         self.conversation = {id_: c.id for c in found.conversations for id_ in c.exchanges}
         for client, hop in found.hops.items():
@@ -132,12 +134,14 @@ def _accusation(top: ReportedFinding, alarms: int) -> str:
     return f"{text}{turn}{later}."
 
 
-def _conversation(conversation: Conversation) -> ReportedConversation:
+def _conversation(conversation: Conversation, found: Subjects) -> ReportedConversation:
+    """A conversation with its recorded exchanges: a websocket is one, however many turns it has."""
+    recorded = (found.turns[id_].recorded_id for id_ in conversation.exchanges)
     return ReportedConversation(
         id=conversation.id,
         parent=conversation.parent,
         kind=conversation.kind,
-        exchanges=conversation.exchanges,
+        exchanges=list(dict.fromkeys(recorded)),
         session=conversation.session,
         turns=len(conversation.turns),
         purpose=conversation.purpose,

@@ -60,8 +60,11 @@ def asked(prompt: Prompt) -> Iterator[str]:
 
 
 def keeps_history_elsewhere(prompt: Prompt) -> bool:
-    """Whether a part of the history is not in the request: kept by the server, or sealed."""
-    if prompt.previous_id is not None or "conversation" in prompt.settings:
+    """Whether a part of the history cannot be seen: kept by the server, or sealed.
+
+    What the server keeps is known again where the recording holds the reply it continues from.
+    """
+    if prompt.hides_history or "conversation" in prompt.settings:
         return True
     kinds = (p.kind for m in prompt.messages for p in m.parts if isinstance(p, Opaque))
     return any("reference" in kind or "compaction" in kind for kind in kinds)

@@ -46,8 +46,11 @@ def looked(recording: Recording) -> Looked:
 
 
 def one_exchange(seen: Looked, id_: str) -> OneExchange:
-    """An exchange with all that is known of it; UserError if there is none with this id."""
-    exchange = next((e for e in seen.recording.exchanges if e.id == id_), None)
+    """An exchange with all that is known of it; UserError if there is none with this id.
+
+    Of a websocket it is the part that the turn with this id is made of.
+    """
+    exchange = _exchanges(seen).get(id_)
     if exchange is None:
         raise UserError(f"no exchange {id_!r} in {seen.recording.target}")
     pairs = seen.audited.pairs
@@ -64,10 +67,16 @@ def one_exchange(seen: Looked, id_: str) -> OneExchange:
     )
 
 
+def _exchanges(seen: Looked) -> dict[str, Exchange]:
+    """Exchanges by id, and the parts of websockets by theirs."""
+    recorded = {e.id: e for e in seen.recording.exchanges}
+    return recorded | {id_: turn.exchange for id_, turn in seen.audited.turns.items()}
+
+
 def find(seen: Looked, word: str) -> Conversation | Exchange:
     """The conversation or exchange with this id, or the only one that begins with it."""
     conversations = {c.id: c for c in seen.audited.conversations}
-    exchanges = {e.id: e for e in seen.recording.exchanges}
+    exchanges = _exchanges(seen)
     known: dict[str, Conversation | Exchange] = {**exchanges, **conversations}
     if word in known:
         return known[word]

@@ -10,7 +10,7 @@ from proxyaudit.core.exchange import Tap
 from proxyaudit.core.recording import Recording
 from proxyaudit.core.replay import NotReplayed
 from proxyaudit.core.turn import Turn
-from proxyaudit.dialects.read import NotATurn, read_turn
+from proxyaudit.dialects.read import NotATurn, read_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Selection:
 
 
 EVERYTHING = Selection()
+_WEBSOCKET = "a turn on a websocket; only HTTP requests are sent again"
 
 
 class Place(NamedTuple):
@@ -75,13 +76,15 @@ def plan(
     for exchange in recording.exchanges:
         if exchange.tap != chosen:
             continue
-        read = read_turn(exchange)
+        read = read_turns(exchange)
         if isinstance(read, NotATurn):
             unread.append(NotReplayed(exchange.id, read.reason))
             continue
-        place = places.get(exchange.id, Place())
-        if _wanted(place, selection):
-            items.append(Planned(read, place))
+        for turn in read:
+            if turn.is_websocket:
+                unread.append(NotReplayed(turn.id, _WEBSOCKET))
+            elif _wanted(place := places.get(turn.id, Place()), selection):
+                items.append(Planned(turn, place))
     if not items:
         raise _nothing_to_send(recording, chosen, selection, len(unread))
     return Plan(chosen, tuple(items), tuple(unread) if selection.everything else ())
@@ -132,7 +135,7 @@ def _nothing_to_send(
             "See what there is: proxyaudit show RECORDING",
         )
     there = sum(exchange.tap == tap for exchange in recording.exchanges)
-    why = f"{unread} exchanges, none of them a model request" if there else "nothing"
+    why = f"{unread} exchanges, none of them a model request over HTTP" if there else "nothing"
     return UserError(
         f"{recording.target} has nothing to send: {why} at the {tap} tap",
         "Choose the other tap with --tap, or see what there is: proxyaudit show RECORDING",

@@ -44,6 +44,7 @@ EXPECTED = {
     "pi-chat": Expected([6], sides=0),
     "pi-anthropic": Expected([6], sides=0),
     "codex-ttt": Expected([6], sides=0),
+    "codex-ws-on": Expected([6], sides=0),
     "qwen-ttt": Expected([6], sides=0, may=HISTORY),
 }
 

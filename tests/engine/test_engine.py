@@ -10,7 +10,6 @@ from proxyaudit.core.finding import Place, Skip
 from proxyaudit.core.message import assistant, system, user
 from proxyaudit.core.recording import Flaw, Recording
 from proxyaudit.core.turn import Turn
-from proxyaudit.dialects.read import NotATurn
 from proxyaudit.engine import audit
 from proxyaudit.engine import subjects as subjects_module
 from proxyaudit.rules.base import Facts, Found, Outcome, Rule, Subject
@@ -26,10 +25,10 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> object:
     def make(*turns: Turn) -> Recording:
         by_id = {t.id: t for t in turns}
 
-        def read(exchange: Exchange) -> Turn | NotATurn:
-            return by_id[exchange.id]
+        def read(exchange: Exchange) -> tuple[Turn, ...]:
+            return (by_id[exchange.id],)
 
-        monkeypatch.setattr(subjects_module, "read_turn", read)
+        monkeypatch.setattr(subjects_module, "read_turns", read)
         return Recording("test", tuple(t.exchange for t in turns))
 
     return make

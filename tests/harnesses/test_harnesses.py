@@ -117,7 +117,7 @@ def test_aider_makes_no_promise(monkeypatch: pytest.MonkeyPatch) -> None:
 
     one, two = turn(S, A, B, C, reply=D), turn(S, B, C, D, user("more"))
     by_id = {one.id: one, two.id: two}
-    monkeypatch.setattr(subjects, "read_turn", lambda exchange: by_id[exchange.id])
+    monkeypatch.setattr(subjects, "read_turns", lambda exchange: (by_id[exchange.id],))
     exchanges = (one.exchange, two.exchange)
     strict = audit(Recording("x", exchanges)).report
     stated = audit(Recording("x", exchanges, Assume(harness="aider"))).report

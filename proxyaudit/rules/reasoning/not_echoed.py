@@ -38,7 +38,7 @@ def not_echoed(found: Comparison, facts: Facts) -> Iterator[Outcome]:
     """
     if facts.assume.reasoning_echo == "forbidden":
         return
-    if found.right.prompt.previous_id is not None:
+    if found.right.prompt.hides_history:
         yield Skip("the history is kept by the server")
         return
     lost = [(i, j) for i, j in found.pairs if _is_lost(found, i, j)]

@@ -51,6 +51,9 @@ def truncated(turn: Turn, facts: Facts) -> Iterator[Outcome]:
         if turn.exchange.end == "error":
             yield Skip("how the exchange ended is not known")
         return
+    if turn.is_websocket and turn.exchange.end == "complete":
+        yield Skip("who closed the websocket in the middle of the answer was not recorded")
+        return
     how = _BROKEN.get(turn.exchange.end)
     text = f"{problem} ({how})" if how else problem
     evidence: dict[str, JSON] = {"end": turn.exchange.end, "error": turn.exchange.error}

@@ -37,7 +37,7 @@ def dropped(found: Comparison, facts: Facts) -> Iterator[Outcome]:
     lost = _lost(found)
     if not lost:
         return
-    if found.right.prompt.previous_id is not None:
+    if found.right.prompt.hides_history:
         yield Skip("the history is kept by the server")
         return
     first = found.left_messages[lost[0]]

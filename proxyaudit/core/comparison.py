@@ -16,6 +16,7 @@ class Relation(StrEnum):
     FORWARDED = "forwarded"
     RETURNED = "returned"
     REPLAYED = "replayed"
+    SAME_TURN = "same_turn"
 
 
 type ChangeKind = Literal[

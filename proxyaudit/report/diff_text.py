@@ -14,7 +14,7 @@ from proxyaudit.report.safe import safe_line
 from proxyaudit.report.sidebyside import Row, RowKind, rows
 from proxyaudit.report.words import GONE, NEW, word_text
 
-_SIGNS: dict[RowKind, tuple[str, str]] = {
+SIGNS: dict[RowKind, tuple[str, str]] = {
     "equal": ("=", "dim"),
     "reasoning": ("≈", "cyan"),
     "rewritten": ("~", "yellow"),
@@ -26,7 +26,7 @@ _SIGNS: dict[RowKind, tuple[str, str]] = {
     "duplicated": ("+", "yellow"),
     "grown": ("+", NEW),
 }
-_WORDS: dict[RowKind, str] = {
+WORDS: dict[RowKind, str] = {
     "reasoning": "same message, other reasoning",
     "rewritten": "rewritten",
     "role_changed": "role changed",
@@ -42,15 +42,20 @@ _SIDES = {
     Relation.FORWARDED: ("the request at the client tap of", "the request at the upstream tap of"),
     Relation.RETURNED: ("the reply at the upstream tap of", "the reply at the client tap of"),
     Relation.REPLAYED: ("the recorded reply of", "the replayed reply of"),
+    Relation.SAME_TURN: ("on the left,", "on the right,"),
 }
 
 
 def diff_text(
-    found: Comparison, numbers: Mapping[str, int], *, whole: bool = False
+    found: Comparison,
+    numbers: Mapping[str, int],
+    *,
+    whole: bool = False,
+    titles: tuple[str, str] | None = None,
 ) -> RenderableType:
     """Both sides in rows. Runs of equal messages are folded unless `whole`."""
-    parts: list[RenderableType] = [*_title(found, numbers), Text("")]
-    for run in _runs(rows(found)):
+    parts: list[RenderableType] = [title(found, numbers, titles), Text("")]
+    for run in runs(rows(found)):
         if run[0].kind == "equal" and len(run) > 2 and not whole:
             parts.append(indented(_folded(run)))
         else:
@@ -58,20 +63,26 @@ def diff_text(
     return Group(*parts)
 
 
-def _title(found: Comparison, numbers: Mapping[str, int]) -> Iterator[RenderableType]:
+def title(
+    found: Comparison, numbers: Mapping[str, int], titles: tuple[str, str] | None = None
+) -> RenderableType:
+    """What stands on each side, in words or as `titles` say, and a note on the whole."""
+    left, right = titles or _titles(found, numbers)
+    sizes = count(len(found.left_messages), "message"), count(len(found.right_messages), "message")
+    lines = [
+        Text(f"- {left}", GONE).append(f"  {safe_line(found.left.id, 40)} · {sizes[0]}", "dim"),
+        Text(f"+ {right}", NEW).append(f"  {safe_line(found.right.id, 40)} · {sizes[1]}", "dim"),
+    ]
+    note = _note(found)
+    return Group(*lines, *([Text(f"  {note}", "bold")] if note else []))
+
+
+def _titles(found: Comparison, numbers: Mapping[str, int]) -> tuple[str, str]:
     left, right = _SIDES[found.relation]
     if found.relation is Relation.NEXT_TURN and not found.echo:
         left = right
-    sizes = count(len(found.left_messages), "message"), count(len(found.right_messages), "message")
-    yield Text(f"- {left} {turn_of(found.left.id, numbers)}", GONE).append(
-        f"  {safe_line(found.left.id, 40)} · {sizes[0]}", "dim"
-    )
-    yield Text(f"+ {right} {turn_of(found.right.id, numbers)}", NEW).append(
-        f"  {safe_line(found.right.id, 40)} · {sizes[1]}", "dim"
-    )
-    note = _note(found)
-    if note:
-        yield Text(f"  {note}", "bold")
+    names = turn_of(found.left.id, numbers), turn_of(found.right.id, numbers)
+    return f"{left} {names[0]}", f"{right} {names[1]}"
 
 
 def _note(found: Comparison) -> str:
@@ -84,7 +95,8 @@ def _note(found: Comparison) -> str:
     return "" if found.changes else "nothing is lost or changed"
 
 
-def _runs(every: Sequence[Row]) -> Iterator[list[Row]]:
+def runs(every: Sequence[Row]) -> Iterator[list[Row]]:
+    """Rows in runs of equal messages and runs of others."""
     run: list[Row] = []
     for row in every:
         if run and (row.kind == "equal") != (run[-1].kind == "equal"):
@@ -95,26 +107,24 @@ def _runs(every: Sequence[Row]) -> Iterator[list[Row]]:
         yield run
 
 
-def _folded(run: Sequence[Row]) -> Text:
+def folded(run: Sequence[Row]) -> tuple[str, str]:
+    """The indices of a run of equal messages, on the left and on the right."""
     first, last = run[0], run[-1]
-    return Text(
-        f"=  {_span(first.left, last.left)} → {_span(first.right, last.right)}"
-        f"  {len(run)} equal messages",
-        "dim",
-    )
+    return f"{first.left}–{last.left}", f"{first.right}–{last.right}"
 
 
-def _span(first: int | None, last: int | None) -> str:
-    return f"{first}–{last}"
+def _folded(run: Sequence[Row]) -> Text:
+    left, right = folded(run)
+    return Text(f"=  {left} → {right}  {len(run)} equal messages", "dim")
 
 
 def _row(row: Row, found: Comparison, whole: bool) -> RenderableType:
     left = None if row.left is None else found.left_messages[row.left]
     right = None if row.right is None else found.right_messages[row.right]
-    sign, style = _SIGNS[row.kind]
+    sign, style = SIGNS[row.kind]
     head = Text(f"{sign}  {_indices(row)}", style)
-    if row.kind in _WORDS:
-        head.append(f"  {_WORDS[row.kind]}", style)
+    if row.kind in WORDS:
+        head.append(f"  {WORDS[row.kind]}", style)
     if left and right and script(left) != script(right):
         head.append(f"  {_roles(left, right)}")
         return Group(indented(head), Barred(word_text(script(left), script(right), whole=whole)))

@@ -130,12 +130,13 @@ def diff_json(recording: str, comparisons: Sequence[Comparison], numbers: Mappin
         {
             "schema": "proxyaudit.diff/1",
             "recording": recording,
-            "comparisons": [_comparison(found, numbers) for found in comparisons],
+            "comparisons": [comparison_value(found, numbers) for found in comparisons],
         }
     )
 
 
-def _comparison(found: Comparison, numbers: Mapping[str, int]) -> dict[str, Any]:
+def comparison_value(found: Comparison, numbers: Mapping[str, int]) -> dict[str, Any]:
+    """A comparison as JSON, in rows."""
     return {
         "relation": found.relation.value,
         "suspect": found.suspect,

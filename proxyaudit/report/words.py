@@ -52,6 +52,21 @@ def word_text(before: str, after: str, *, whole: bool = False) -> Text:
     return out
 
 
+def word_columns(before: str, after: str, *, whole: bool = False) -> tuple[Text, Text]:
+    """Both texts, each for itself, with what the other one lacks marked. `whole`: nothing cut."""
+    edits = tidy(edits_of(before, after))
+    left, right = Text(), Text()
+    for place, edit in enumerate(edits):
+        if edit.kind == "equal":
+            first, last = place == 0, place == len(edits) - 1
+            for out in (left, right):
+                _equal(out, edit.before, _Pair(before, after), first, last, whole)
+        else:
+            _changed(left, edit.before, "[-", "-]", GONE, whole)
+            _changed(right, edit.after, "{+", "+}", NEW, whole)
+    return left, right
+
+
 def edits_of(before: str, after: str) -> list[WordEdit]:
     """Edits by words; by lines first where the texts are too long for that."""
     head = common_prefix(before, after)

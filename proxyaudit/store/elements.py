@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 # A whole string, a mark of structure, or a quote whose string is not whole yet. Possessive: a long
 # body is walked over once, not tried again from each of its letters.
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|["{}\[\],:]', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["{}\[\],:]', re.DOTALL)
 _QUOTE, _OPEN, _CLOSE = ord('"'), b"{[", b"}]"
 _LONGEST_KEY = 64
 _PIECE = 1 << 20

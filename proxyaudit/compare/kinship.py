@@ -25,6 +25,34 @@ def relate(conversations: Sequence[Conversation]) -> None:
             conversation.kind, conversation.parent = "side", owner.id
         elif _is_lone_chore(conversation):
             conversation.kind = "side"
+        else:
+            conversation.restarts = _restarted(conversation, conversations)
+
+
+def _restarted(new: Conversation, conversations: Sequence[Conversation]) -> str | None:
+    """The conversation that had ended, under the same system prompt and with the same tools, when
+    this one began with nothing but a user message, and without a label that would tell."""
+    first = new.turns[0]
+    if new.session or any(m.role == "assistant" for m in first.prompt.messages):
+        return None
+    for old in conversations:
+        last = old.turns[-1] if old.turns else first
+        begun = any(m.role == "assistant" for m in last.prompt.messages)
+        same = (
+            bool(_system(first)) and _system(old.turns[0]) == _system(first) if old.turns else False
+        )
+        if old is new or old.session or not (begun and same):
+            continue
+        if {t.name for t in last.prompt.tools} == {t.name for t in first.prompt.tools} and _ended(
+            last
+        ) <= first.exchange.started_at:
+            return old.id
+    return None
+
+
+def _ended(turn: Turn) -> float:
+    response = turn.exchange.response
+    return turn.exchange.started_at + ((response.ended_at or 0.0) if response else 0.0)
 
 
 def _caller(child: Conversation, conversations: Sequence[Conversation]) -> Conversation | None:

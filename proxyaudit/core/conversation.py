@@ -15,6 +15,8 @@ class Conversation:
     `parent` is the conversation that a subagent, a side request or a fork belongs to. `session` is
     the label the harness sent: it groups conversations and is never trusted alone. `exchanges` are
     all of its exchange ids, failed attempts and retries among them; `turns` are those that count.
+    `restarts` is an earlier conversation under the same system prompt that had ended when this one
+    began without a history or a label.
     """
 
     id: str
@@ -22,5 +24,6 @@ class Conversation:
     parent: str | None = None
     session: str | None = None
     purpose: str = ""
+    restarts: str | None = None
     turns: list[Turn] = field(default_factory=list)
     exchanges: list[str] = field(default_factory=list)

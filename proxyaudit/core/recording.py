@@ -1,11 +1,13 @@
 """What one run recorded: exchanges, and the facts that go with them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from proxyaudit.core.exchange import Exchange
+from proxyaudit.core.json import JSON
 
 
 class Assume(BaseModel):
@@ -29,9 +31,13 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A recording in memory: exchanges in order of start, and what could not be read."""
+    """A recording in memory: exchanges in order of start, and what could not be read.
+
+    `about` is what its recorder wanted to be known: `upstream`, `backend`, `replay_of`.
+    """
 
     target: str
     exchanges: tuple[Exchange, ...]
     assume: Assume = field(default_factory=Assume)
     flaws: tuple[Flaw, ...] = ()
+    about: Mapping[str, JSON] = field(default_factory=dict)

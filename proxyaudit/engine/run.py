@@ -5,7 +5,7 @@ the findings of all the others.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from proxyaudit.core.comparison import Comparison, Relation
@@ -123,17 +123,13 @@ def _apply(rule: Rule, found: Subjects, run: _Run) -> None:
         _on_traffic(rule, found, run)
     elif rule.on is Comparison:
         _on_comparisons(rule, found, run)
-    else:
-        for subject in _others(rule, found):
-            for result in run.check(rule, subject):
-                run.found(rule, result, "upstream")
-
-
-def _others(rule: Rule, found: Subjects) -> Iterator[Subject]:
-    if rule.on is Exchange:
-        yield from found.exchanges
     elif rule.on is Conversation:
-        yield from found.conversations
+        for conversation in found.conversations:
+            _on_conversation(rule, conversation, found, run)
+    elif rule.on is Exchange:
+        for exchange in found.exchanges:
+            for result in run.check(rule, exchange):
+                run.found(rule, result, "upstream")
 
 
 def _on_comparisons(rule: Rule, found: Subjects, run: _Run) -> None:
@@ -165,6 +161,17 @@ def _on_turn(rule: Rule, turn: Turn, found: Subjects, run: _Run) -> None:
     # What a second tap was there to see and did not see, the proxy answered itself.
     there = run.check(rule, hop.answered) if hop else [] if found.two_taps else None
     _tell(rule, turn, here, there, run)
+
+
+def _on_conversation(rule: Rule, conversation: Conversation, found: Subjects, run: _Run) -> None:
+    """The same turns as the second tap saw them are looked at too, and told apart turn by turn."""
+    hops = [found.hops.get(turn.id) for turn in conversation.turns]
+    beyond = replace(conversation, turns=[hop.answered for hop in hops if hop])
+    here = _by_exchange(run.check(rule, conversation))
+    there = _by_exchange(run.check(rule, beyond)) if beyond.turns else {}
+    for turn, hop in zip(conversation.turns, hops, strict=True):
+        second = there.get(hop.answered.id, []) if hop else [] if found.two_taps else None
+        _tell(rule, turn, here.get(turn.id, []), second, run)
 
 
 def _on_traffic(rule: Rule, found: Subjects, run: _Run) -> None:

@@ -12,10 +12,9 @@ from proxyaudit.core.report import (
     ReportedConversation,
     ReportedFinding,
     ReportedPlace,
-    Verdict,
 )
 from proxyaudit.engine.subjects import Subjects
-from proxyaudit.rules.wording import count
+from proxyaudit.engine.verdict import judged
 
 # The family that says most about who lost the context comes first in the headline.
 _FAMILIES = ("history", "system", "reasoning", "tools", "context", "content", "model", "stream")
@@ -33,11 +32,11 @@ def report(
     places = _Places(found)
     merged = _merged(findings, places)
     alarms = [f for f in merged if f.severity != "info"]
-    verdict: Verdict = "findings" if alarms else "clean" if found.threaded else "inconclusive"
+    verdict, headline = judged(recording, found, alarms, checked)
     return Report(
         target=recording.target,
         verdict=verdict,
-        headline=_headline(found, alarms),
+        headline=headline,
         conversations=[_conversation(c, found) for c in found.conversations],
         findings=merged,
         checked=checked,
@@ -111,27 +110,6 @@ def _rank(finding: ReportedFinding, places: _Places) -> tuple[int, int, int]:
 def _family(rule: str) -> str:
     prefix = rule.partition(".")[0]
     return {"message": "history", "tool": "tools"}.get(prefix, prefix)
-
-
-def _headline(found: Subjects, alarms: Sequence[ReportedFinding]) -> str:
-    if not found.threaded:
-        n = len(found.exchanges)
-        return f"Nothing could be judged: none of {n} exchanges is a request to a language model."
-    if alarms:
-        return _accusation(alarms[0], len(alarms))
-    taps = "at both taps" if found.two_taps else "at one tap"
-    mains = sum(c.kind != "side" for c in found.conversations)
-    turns = count(len(found.threaded), "turn")
-    return f"No context was lost: {turns} of {count(mains, 'conversation')} seen {taps}."
-
-
-def _accusation(top: ReportedFinding, alarms: int) -> str:
-    text = top.message[:1].upper() + top.message[1:]
-    turn = f" at turn {top.turn}" if top.turn else ""
-    again = len({p.exchange for p in top.places}) - 1
-    times = top.evidence.get("times", 1)
-    later = f", and again in {again} later turns" if again > 1 and times != 1 else ""
-    return f"{text}{turn}{later}."
 
 
 def _conversation(conversation: Conversation, found: Subjects) -> ReportedConversation:

@@ -28,7 +28,7 @@ def open_recording(path: Path) -> Recording:
     """
     scan = Scan()
     found = sorted(_read(path, scan), key=lambda exchange: exchange.started_at)
-    return Recording(str(path), tuple(found), scan.assume, tuple(scan.flaws))
+    return Recording(str(path), tuple(found), scan.assume, tuple(scan.flaws), scan.about)
 
 
 def iter_exchanges(path: Path, flaws: list[Flaw] | None = None) -> Iterator[Exchange]:
@@ -106,6 +106,7 @@ def _read_meta(folder: Path, scan: Scan) -> None:
             )
         known = MetaFile.model_validate_json(raw)
         scan.assume = known.assume
+        scan.about = known.about
         scan.flaws += [flaw.value() for flaw in known.flaws]
     except FileNotFoundError:
         scan.flaws.append(Flaw(META, "missing; what the user stated in it is not known"))

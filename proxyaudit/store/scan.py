@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 from proxyaudit.core.errors import UserError
 from proxyaudit.core.exchange import Exchange
+from proxyaudit.core.json import JSON
 from proxyaudit.core.recording import Assume, Flaw
 from proxyaudit.store.lines import Begun, Ended, Opening, Whole, WrongFormat, from_line
 from proxyaudit.store.zstd import MAGIC, pieces
@@ -24,6 +25,7 @@ class Scan:
 
     assume: Assume = field(default_factory=Assume)
     flaws: list[Flaw] = field(default_factory=list)
+    about: dict[str, JSON] = field(default_factory=dict)
     _waiting: dict[str, Exchange] = field(default_factory=dict)
     _times_seen: dict[str, int] = field(default_factory=dict)
 

@@ -156,3 +156,45 @@ def test_a_request_that_never_reached_the_second_tap_is_a_skip_not_silence(
     assert forwarded.subjects == 3  # the next turn, the pair, and the one that could not be paired
     reasons = {r for c in report.checked for r in c.skipped}
     assert "across the hop: not seen at the upstream tap" in reasons
+
+
+def test_requests_without_a_whole_reply_are_inconclusive_not_clean(recorded: object) -> None:
+    failed = turn(S, A, status=502, finish=None, error="bad gateway")
+    report = audit(recorded(failed), [in_reply(set())]).report  # type: ignore[operator]
+    assert report.verdict == "inconclusive"
+    assert report.headline == "Nothing could be judged: the only request got no whole reply."
+
+
+def test_no_rule_is_no_verdict(recorded: object) -> None:
+    report = audit(recorded(turn(S, A, reply=B)), []).report  # type: ignore[operator]
+    assert report.verdict == "inconclusive"
+
+
+def test_a_selection_of_rules_does_not_acquit(recorded: object) -> None:
+    report = audit(recorded(turn(S, A, reply=B)), [in_reply(set())]).report  # type: ignore[operator]
+    assert report.headline.startswith("The selected rules found nothing")
+
+
+def test_an_upstream_tap_that_saw_nothing_is_told(recorded: object) -> None:
+    recording: Recording = recorded(turn(S, A, reply=B, prompt_tokens=9))  # type: ignore[operator]
+    silent = Recording("test", recording.exchanges, about={"backend": "http://b"})
+    report = audit(silent).report
+    assert report.verdict == "inconclusive"
+    assert "the upstream tap was open and saw nothing" in report.headline
+
+
+def test_a_conversation_that_begins_anew_dims_the_acquittal(recorded: object) -> None:
+    report = audit(
+        recorded(  # type: ignore[operator]
+            turn(S, A, reply=B, prompt_tokens=9),
+            turn(S, A, B, C, reply=D, prompt_tokens=19),
+            turn(S, E, reply=B, prompt_tokens=9),
+        )
+    ).report
+    assert report.verdict == "clean"
+    assert "1 of them begins anew where another had ended" in report.headline
+
+
+def test_the_headline_names_a_suspect_that_the_message_does_not(recorded: object) -> None:
+    report = audit(recorded(*two_taps()), [in_reply({"client"})]).report  # type: ignore[operator]
+    assert report.headline == "Bad at turn 1. Suspect: the proxy."

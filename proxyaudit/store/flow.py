@@ -145,7 +145,7 @@ def _ending(flow: "HTTPFlow") -> tuple[End, str | None]:
         return "recorder_stopped", None
     if flow.response.raw_content is None:
         # Nothing may be concluded from a body that mitmproxy did not keep.
-        return "error", _NO_BODY.format("response")
+        return "recorder_stopped", _NO_BODY.format("response")
     return ("complete" if flow.websocket is None else end_of_websocket(flow.websocket)), None
 
 

@@ -243,3 +243,23 @@ def test_a_har_file_can_be_audited_as_it_is(folder: Path, capsys: Capture) -> No
     har(folder / "session.har", *map(entry, clean()))
     assert run(["audit", "session.har"]) == 0
     assert "2 entries with a body stored decoded" in capsys.readouterr().out
+
+
+def test_a_stream_that_mitmproxy_did_not_keep_is_nobodys_fault(
+    folder: Path, capsys: Capture
+) -> None:
+    """As it does by default where it streams: the reply is told as missing, not as broken off."""
+    made: HTTPFlow = tflow.tflow(resp=True)
+    made.request.method, made.request.url = "POST", "http://proxy.test/v1/chat/completions"
+    asked = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
+    made.request.content = json.dumps(asked).encode()
+    assert made.response
+    made.response.headers["content-type"] = "text/event-stream"
+    made.response.raw_content = None
+    file = io.BytesIO()
+    FlowWriter(file).add(made)
+    (folder / "a.flow").write_bytes(file.getvalue())
+    assert run(["audit", "a.flow", "--fail-on", "info", "--format", "json"]) in (0, 2)
+    (report,) = json.loads(capsys.readouterr().out)["reports"]
+    assert report["findings"] == []
+    assert any("holds no body of this response" in flaw for flaw in report["flaws"])

@@ -98,7 +98,7 @@ def test_a_body_that_mitmproxy_did_not_keep_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.flow"
     path.write_bytes(packed(made))
     (one,), (flaw,) = read_flows(path)
-    assert one.end == "error"
+    assert one.end == "recorder_stopped"
     assert "holds no body of this response" in (one.error or "")
     assert flaw.where == "a.flow:flow 1"
 

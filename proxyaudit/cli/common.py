@@ -62,10 +62,17 @@ def is_debugging() -> bool:
     return os.environ.get(DEBUG, "") not in ("", "0")
 
 
+def _checked_name(name: str) -> str:
+    """A name of a recording is one folder's name, and none that means something else."""
+    if not name.strip() or name in (".", "..", "latest") or Path(name).name != name:
+        raise UserError(f"{name!r} is no name for a recording", "use letters, digits, - and _")
+    return name
+
+
 def free_folder(root: Path, name: str | None, default: str) -> Path:
     """The folder to write to: a new one. UserError if the name asked for is taken."""
     if name is not None:
-        folder = root / name
+        folder = root / _checked_name(name)
         if folder.exists():
             raise UserError(f"{folder} exists", "Choose another --name, or leave it out.")
         return folder

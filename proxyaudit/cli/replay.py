@@ -16,6 +16,8 @@ from proxyaudit.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from proxyaudit.core.replay import ReplayResult
     from proxyaudit.workflows.replay import Progress
 
@@ -100,7 +102,7 @@ def replay(
     opened = open_recording(path)
     grouped = audit(opened, rules=())
     folder = free_folder(root, name, f"{path.name.partition('.')[0]}-replay")
-    with progress_on_stderr() as show:
+    with removed_if_empty(folder), progress_on_stderr() as show:
         result = asyncio.run(
             send_again(
                 opened,
@@ -147,6 +149,17 @@ def key_for(dialect: str, named: str | None) -> str | None:
         return key
     family = dialect.partition("-")[0]
     return os.environ.get(_KEYS.get(family, ""), "").strip() or None
+
+
+@contextmanager
+def removed_if_empty(folder: "Path") -> "Iterator[None]":
+    """Leave no empty recording behind where nothing could be sent."""
+    from proxyaudit.store.find import remove_if_empty
+
+    try:
+        yield
+    finally:
+        remove_if_empty(folder)
 
 
 @contextmanager

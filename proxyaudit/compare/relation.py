@@ -12,21 +12,26 @@ from proxyaudit.core.exchange import header
 from proxyaudit.core.finding import Suspect
 from proxyaudit.core.message import Message
 from proxyaudit.core.turn import Turn
+from proxyaudit.dialects.unnamed import NO_IDS, lacks_ids, without_ids
 from proxyaudit.harnesses.base import harness_of
 
 
-def next_turn(placed: Placed, right: Turn, summaries: Collection[str] = ()) -> Comparison | None:
+def next_turn(
+    placed: Placed, right: Turn, summaries: Collection[str] = (), *, echo: bool = True
+) -> Comparison | None:
     """History N and reply N against history N+1; None if there is nothing to compare with.
 
     `summaries` are texts that may lawfully stand for earlier history: replies to side requests.
+    `echo` says whether reply N has to come back at all.
     """
     left = placed.left
     if left is None or placed.repeat:
         return None
     reply = left.reply.message if left.ok and left.reply else None
-    echo = reply is not None and not reply.is_empty
-    history = (*left.prompt.messages, reply) if echo and reply else left.prompt.messages
-    alignment = align(history, right.prompt.messages)
+    echo = echo and reply is not None and not reply.is_empty
+    said = (*left.prompt.messages, reply) if echo and reply else left.prompt.messages
+    history, after = _alike(left, right, said, right.prompt.messages)
+    alignment = align(history, after)
     # Who rewrites what a harness sent is out of sight if only the upstream tap was recorded.
     suspect: Suspect = "harness" if left.exchange.tap == "client" else "unknown"
     whole = Comparison(
@@ -34,8 +39,8 @@ def next_turn(placed: Placed, right: Turn, summaries: Collection[str] = ()) -> C
         left,
         right,
         history,
-        right.prompt.messages,
-        _without_growth(alignment, right.prompt.messages),
+        after,
+        _without_growth(alignment, after),
         alignment.pairs,
         suspect,
         echo=echo,
@@ -46,7 +51,7 @@ def next_turn(placed: Placed, right: Turn, summaries: Collection[str] = ()) -> C
 
 def forwarded(client: Turn, upstream: Turn) -> Comparison:
     """The same request at the client tap (left) and at the upstream tap (right)."""
-    left, right = client.prompt.messages, upstream.prompt.messages
+    left, right = _alike(client, upstream, client.prompt.messages, upstream.prompt.messages)
     found = align(left, right)
     return Comparison(
         Relation.FORWARDED, client, upstream, left, right, found.changes, found.pairs, "proxy"
@@ -55,11 +60,23 @@ def forwarded(client: Turn, upstream: Turn) -> Comparison:
 
 def returned(upstream: Turn, client: Turn) -> Comparison:
     """The same reply at the upstream tap (left) and at the client tap (right)."""
-    left, right = _said(upstream), _said(client)
+    left, right = _alike(upstream, client, _said(upstream), _said(client))
     found = align(left, right)
     return Comparison(
         Relation.RETURNED, upstream, client, left, right, found.changes, found.pairs, "proxy"
     )
+
+
+def _alike(
+    one: Turn, other: Turn, left: tuple[Message, ...], right: tuple[Message, ...]
+) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    """Both sides as they are; without the ids of calls if one side does not know all of them.
+
+    So a history with ids compares equal to its translation into a format that has none.
+    """
+    if not {one.dialect, other.dialect} & NO_IDS or not lacks_ids(left, right):
+        return left, right
+    return without_ids(left), without_ids(right)
 
 
 def _said(turn: Turn) -> tuple[Message, ...]:

@@ -89,18 +89,20 @@ def subjects(recording: Recording) -> Subjects:
         read.sort(key=lambda turn: turn.exchange.started_at)
     chain = Chain()
     found.turns = {turn.id: chain.rebuild(turn) for turn in read}
-    _thread(found)
+    # A replay sends recorded histories: they do not hold the replies that it got.
+    _thread(found, echo="replay_of" not in recording.about)
     _pair(found)
     return found
 
 
-def _thread(found: Subjects) -> None:
+def _thread(found: Subjects, *, echo: bool) -> None:
     clients = [t for t in found.turns.values() if t.exchange.tap == "client"]
     found.threaded = clients or list(found.turns.values())
     threader = Threader()
     for turn in found.threaded:
         placed = threader.place(turn)
-        comparison = next_turn(placed, turn, threader.side_texts(placed.conversation))
+        summaries = threader.side_texts(placed.conversation)
+        comparison = next_turn(placed, turn, summaries, echo=echo)
         if comparison:
             found.comparisons.append(comparison)
     relate(threader.conversations)

@@ -1,6 +1,7 @@
 """Which recordings there are, and which one a user means."""
 
 import difflib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,8 +109,31 @@ def _age(found: Found) -> tuple[float, str]:
 
 
 def _newest(root: Path) -> Path | None:
-    aged = [(created_at(path), path.name, path) for path in _candidates(root)]
-    return max(aged)[2] if aged else None
+    """What `latest` means: the newest that was recorded and is not empty; a replay only if there
+    is nothing else, for one looks at a replay by its name."""
+    aged = sorted(((created_at(p), p.name, p) for p in _candidates(root)), reverse=True)
+    paths = [path for _, _, path in aged]
+    recorded = (p for p in paths if not is_replay(p) and count_exchanges(p) != 0)
+    return next(recorded, paths[0] if paths else None)
+
+
+def is_replay(path: Path) -> bool:
+    """Whether a recording holds what a replay got, not what an agent did."""
+    try:
+        return "replay_of" in MetaFile.model_validate_json((path / META).read_bytes()).about
+    except (OSError, ValueError):
+        return False
+
+
+def remove_if_empty(folder: Path) -> bool:
+    """Remove a recording that holds nothing, so that it does not stand among the others."""
+    if not is_recording(folder) or count_exchanges(folder) != 0:
+        return False
+    for file in (folder / META, *segments(folder)):
+        file.unlink(missing_ok=True)
+    with suppress(OSError):  # somebody put something of their own into it
+        folder.rmdir()
+    return True
 
 
 def _suggestion(name: str, root: Path) -> str:

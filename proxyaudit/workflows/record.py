@@ -13,6 +13,7 @@ from proxyaudit.core.exchange import Exchange, Tap
 from proxyaudit.core.json import JSON
 from proxyaudit.dialects.glance import glance
 from proxyaudit.dialects.read import NotATurn
+from proxyaudit.store.find import remove_if_empty
 from proxyaudit.store.write import RecordingWriter
 
 
@@ -106,6 +107,8 @@ async def record(
     finally:
         recorder.close()
         writer.close()
+        if not summary.exchanges:
+            remove_if_empty(setup.folder)
         summary.lost, summary.problem = recorder.thread.lost, recorder.thread.problem
     return summary
 

@@ -20,7 +20,8 @@ def found(*turns: Turn) -> list[Found]:
     for each in turns:
         threader.place(each)
     relate(threader.conversations)
-    return [f for c in threader.conversations for f in restarted(c, Facts())]
+    outcomes = [f for c in threader.conversations for f in restarted(c, Facts())]
+    return [f for f in outcomes if isinstance(f, Found)]
 
 
 def test_a_reply_that_denies_a_history_that_had_been_there() -> None:

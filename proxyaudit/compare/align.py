@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from proxyaudit.compare.text import similarity
 from proxyaudit.core.comparison import Change, ChangeKind
-from proxyaudit.core.message import Message
+from proxyaudit.core.message import UNNAMED, Message
 
 # Two messages of one role, at least this alike, are the same message rewritten.
 ALIKE = 0.5
@@ -181,8 +181,7 @@ def _best(work: _Work, i: int, candidates: Sequence[int]) -> int | None:
 
 
 def _likeness(left: Message, right: Message) -> float:
-    ids = {c.id for c in left.calls} | {r.call_id for r in left.results}
-    others = {c.id for c in right.calls} | {r.call_id for r in right.results}
+    ids, others = _sent_ids(left), _sent_ids(right)
     if ids & others:
         return 1.0
     called, calls = [c.name for c in left.calls], [c.name for c in right.calls]
@@ -195,6 +194,12 @@ def _likeness(left: Message, right: Message) -> float:
     # Something put before or behind a short text is an edit of it, however long the addition.
     extended = bool(short) and (long.startswith(short) or long.endswith(short))
     return max(similarity(left.text, right.text), 0.6 if extended else 0.0)
+
+
+def _sent_ids(message: Message) -> set[str]:
+    """The ids of calls and results; those made up where a format has none may come again."""
+    ids = [*(c.id for c in message.calls), *(r.call_id for r in message.results)]
+    return {id_ for id_ in ids if not id_.startswith(UNNAMED)}
 
 
 def _arguments(message: Message) -> str:

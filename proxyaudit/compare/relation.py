@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from proxyaudit.compare.align import Alignment, align
-from proxyaudit.compare.marks import summary_index
+from proxyaudit.compare.marks import is_chore, summary_index
 from proxyaudit.compare.text import similarity
 from proxyaudit.compare.thread import Placed, leading_system
 from proxyaudit.core.comparison import Change, Comparison, Relation
@@ -105,7 +105,7 @@ def _without_growth(found: Alignment, right: Sequence[Message]) -> tuple[Change,
 
 def _judged(found: Comparison, summaries: Collection[str]) -> Comparison:
     """Tell apart the ways in which a history may lawfully or unlawfully come up short."""
-    if not any(c.kind in ("dropped", "rewritten") for c in found.changes):
+    if not any(c.kind in ("dropped", "rewritten", "role_changed") for c in found.changes):
         return found
     summary = _summary(found, summaries)
     if summary is None and _new_window(found):
@@ -118,6 +118,10 @@ def _judged(found: Comparison, summaries: Collection[str]) -> Comparison:
 
 
 def _summary(found: Comparison, summaries: Collection[str]) -> int | None:
+    reply = found.left.reply.message if found.left.reply else None
+    if reply and is_chore(found.left.prompt.messages):
+        # The summary was asked for in the conversation itself.
+        summaries = [*summaries, reply.text]
     new = [j for j in range(len(found.right_messages)) if _is_new(found, j)]
     index = summary_index([found.right_messages[j] for j in new], summaries)
     return None if index is None else new[index]

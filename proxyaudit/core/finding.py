@@ -22,6 +22,8 @@ def at_least(severity: Severity, level: Severity) -> bool:
 class Place:
     """Exchange id, side (`client.request`, …) and JSON pointer (RFC 6901) into the body.
 
+    Of a later turn on a websocket the id is that of the turn, `<exchange>#2` (`core.turn.Turn`).
+
     Two words stand at the start of a pointer for what is not in a JSON body: /headers/NAME and
     /stream/N (event N from 0); /status is the status.
     """

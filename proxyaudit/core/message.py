@@ -77,6 +77,23 @@ class Opaque:
 type Part = Text | Reasoning | ToolCall | ToolResult | Media | Opaque
 
 
+UNNAMED = "no id: "
+"""How an id begins that stands for one which a format has not, or which a client left out."""
+
+
+def unnamed(name: str, number: int) -> str:
+    """The id of call `number` (from 1) of a tool in one message, where none was sent.
+
+    It depends on nothing else, so that a reply and the history it becomes part of agree.
+    """
+    return f"{UNNAMED}{name} {number}"
+
+
+def is_sent(id_: str) -> bool:
+    """Whether an id was sent, not made here: rules about ids look at no other."""
+    return bool(id_) and not id_.startswith(UNNAMED)
+
+
 def digest(*pieces: str) -> str:
     """A short digest of some texts; the separator keeps ("ab", "c") and ("a", "bc") apart."""
     joined = "\x1f".join(pieces).encode("utf-8", "surrogatepass")

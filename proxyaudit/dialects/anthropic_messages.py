@@ -13,6 +13,7 @@ from proxyaudit.dialects.anthropic_content import (
     read_usage,
 )
 from proxyaudit.dialects.anthropic_stream import read_anthropic_stream
+from proxyaudit.dialects.base import Framing
 from proxyaudit.dialects.fields import (
     as_list,
     as_object,
@@ -29,13 +30,14 @@ from proxyaudit.dialects.settings import grouped, named_choice, read_settings, r
 from proxyaudit.dialects.tools import definition, read_tools, write_head
 
 _STRUCTURE = frozenset({"model", "stream", "messages", "system", "tools"})
-_OTHER_PATHS = ("/chat/completions", "/responses")
+_OTHER_PATHS = ("/chat/completions", "/responses", "/api/chat")
 
 
 class AnthropicMessages:
     """See `dialects.base.Dialect`."""
 
     name = "anthropic-messages"
+    framing: Framing = "events"
 
     def matches(self, exchange: Exchange, body: JSONObject) -> bool:
         """By the path ending; elsewhere by marks that only this format has."""

@@ -1,17 +1,24 @@
 """What a dialect is. Each module in this package has one `DIALECT`, found by discovery."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from proxyaudit.core.exchange import Exchange
 from proxyaudit.core.json import JSONObject
 from proxyaudit.core.turn import Prompt, Reply, StreamEvent, StreamFault
 
+type Framing = Literal["events", "lines", "array"]
+
 
 class Dialect(Protocol):
-    """A wire format: how to read requests and replies, and how to write a request."""
+    """A wire format: how to read requests and replies, and how to write a request.
+
+    `framing` is how its streams come if not as server-sent events, which every dialect may use:
+    JSON lines, or the elements of one JSON array.
+    """
 
     name: str
+    framing: Framing
 
     def matches(self, exchange: Exchange, body: JSONObject) -> bool:
         """Whether this exchange speaks the dialect; `body` is the parsed request body."""

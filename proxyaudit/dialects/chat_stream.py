@@ -85,8 +85,10 @@ class _Chunks:
         choice = self._choices.setdefault(number, _Choice())
         if finish := word(item.get("finish_reason")):
             choice.finish, choice.finish_event = finish, event.number
-        # A few servers send the whole message in the place of a delta.
+        # A few servers send the whole message in the place of a delta; completions have plain text.
         delta = as_object(item.get("delta")) or as_object(item.get("message"))
+        if not delta and "text" in item:
+            delta = {"content": item["text"]}
         pieces = [*_take_text(choice, delta), *_take_thought(choice, delta)]
         for call in _deltas(event.number, delta):
             choice.calls.add(call)

@@ -1,7 +1,9 @@
 """Small readers for JSON of any shape, shared by the dialects. None of them raises."""
 
 import json
+import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from pydantic_core import from_json, to_json
 
@@ -12,6 +14,8 @@ from proxyaudit.core.turn import Usage
 
 QUOTE = 200
 """So many characters of a text that is no JSON are quoted."""
+
+_NAMED_IN_PATH = re.compile(r"/([^/:]+):(generate|streamGenerate)Content/?$", re.IGNORECASE)
 
 _FINISH = {
     "end_turn": "stop",
@@ -46,6 +50,14 @@ def parse_json(data: bytes | str) -> JSON:
 def path_of(exchange: Exchange) -> str:
     """The path of the request without query and closing slash, in lower case."""
     return exchange.request.url.partition("#")[0].partition("?")[0].rstrip("/").lower()
+
+
+def fields_of_path(exchange: Exchange) -> JSONObject:
+    """What other formats say in the body, and some say in the path: the model, and to stream."""
+    found = _NAMED_IN_PATH.search(exchange.request.url.partition("?")[0])
+    if not found:
+        return {}
+    return {"model": unquote(found[1]), "stream": found[2].lower() == "streamgenerate"}
 
 
 def looks_like_anthropic(body: JSONObject) -> bool:

@@ -12,6 +12,7 @@ from proxyaudit.core.message import (
     ToolResult,
 )
 from proxyaudit.core.turn import Prompt, Reply, StreamEvent, StreamFault, Tool
+from proxyaudit.dialects.base import Framing
 from proxyaudit.dialects.chat_message import read_message
 from proxyaudit.dialects.chat_stream import read_chat_stream
 from proxyaudit.dialects.fields import (
@@ -31,13 +32,14 @@ from proxyaudit.dialects.settings import named_choice, read_settings
 from proxyaudit.dialects.tools import definition, read_tools, write_head
 
 _STRUCTURE = frozenset({"model", "stream", "messages", "tools", "functions"})
-_OTHER_PATHS = ("/messages", "/responses")
+_OTHER_PATHS = ("/messages", "/responses", "/api/chat")
 
 
 class OpenAIChat:
     """See `dialects.base.Dialect`."""
 
     name = "openai-chat"
+    framing: Framing = "events"
 
     def matches(self, exchange: Exchange, body: JSONObject) -> bool:
         """By the path ending; elsewhere by the shape: `messages` without marks of Anthropic's."""

@@ -6,6 +6,7 @@ from proxyaudit.core.exchange import Exchange
 from proxyaudit.core.json import JSON, JSONObject
 from proxyaudit.core.message import Message, Opaque, Part, Reasoning, Text, ToolCall
 from proxyaudit.core.turn import Prompt, Reply, StreamEvent, StreamFault, Tool
+from proxyaudit.dialects.base import Framing
 from proxyaudit.dialects.fields import objects, path_of, value_of_text, wire_of, word
 from proxyaudit.dialects.parts import read_content, write_content, write_fields, write_result
 from proxyaudit.dialects.responses_items import read_input
@@ -25,6 +26,7 @@ class OpenAIResponses:
     """See `dialects.base.Dialect`."""
 
     name = "openai-responses"
+    framing: Framing = "events"
 
     def matches(self, exchange: Exchange, body: JSONObject) -> bool:
         """By the path ending; elsewhere an input of items, or with what only this format has."""

@@ -103,9 +103,15 @@ def _media(kind: str, item: JSONObject, pointer: str) -> Media:
     known = address.startswith(_DIGEST)
     return Media(
         as_text(item.get("kind")) if kind == "media" else _MEDIA[kind],
-        address.removeprefix(_DIGEST) if known else digest(address),
+        address.removeprefix(_DIGEST) if known else media_digest(address),
         pointer,
     )
+
+
+def media_digest(address: str) -> str:
+    """The digest of an address; of data in an address the data alone, as some formats send it."""
+    head, mark, data = address.partition(";base64,")
+    return digest(data if mark and head.startswith("data:") else address)
 
 
 def _address(kind: str, item: JSONObject) -> str:

@@ -2,17 +2,19 @@
 
 import importlib
 import pkgutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import proxyaudit.dialects
-from proxyaudit.core.exchange import Exchange, Request, Response, header
+from proxyaudit.core.exchange import Chunk, Exchange, Request, Response, header
 from proxyaudit.core.json import JSON, JSONObject
-from proxyaudit.core.turn import Reply, Turn
-from proxyaudit.dialects.base import Dialect
-from proxyaudit.dialects.fields import QUOTE, parse_json, path_of, refusal_text
+from proxyaudit.core.turn import Reply, StreamEvent, StreamFault, Turn
+from proxyaudit.dialects.base import Dialect, Framing
+from proxyaudit.dialects.fields import QUOTE, fields_of_path, parse_json, path_of, refusal_text
 from proxyaudit.dialects.websocket import read_websocket
 from proxyaudit.wire.content import decoded
+from proxyaudit.wire.ndjson import decode_array, decode_lines
 from proxyaudit.wire.sse import decode, looks_like_sse
 
 _NO_TURN = (
@@ -27,6 +29,11 @@ _NO_TURN = (
     "batches",
     "compact",
 )
+
+
+type _Decoder = Callable[
+    [bytes, Sequence[Chunk], bool], tuple[list[StreamEvent], list[StreamFault]]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,7 @@ def recognized(exchange: Exchange) -> tuple[Dialect, JSONObject] | NotATurn:
     body = body_json(request)
     if not isinstance(body, dict):
         return NotATurn("the request body is not a JSON object")
+    body = {**fields_of_path(exchange), **body}
     dialect = next((known for known in all_dialects() if known.matches(exchange, body)), None)
     return NotATurn("no known dialect") if dialect is None else (dialect, body)
 
@@ -107,21 +115,38 @@ def read_response(dialect: Dialect, exchange: Exchange) -> Reply | None:
     if response is None:
         return None
     body = decoded(response.headers, response.body, response.chunks)
-    if _is_stream(response, body.data):
-        events, faults = decode(body.data, body.chunks, exchange.timed)
-        reply = dialect.read_stream(events, faults)
-    else:
+    frames = _frames(dialect.framing, response, body.data)
+    if frames is None:
         reply = _plain_reply(dialect, exchange, body.data)
+    else:
+        reply = dialect.read_stream(*frames(body.data, body.chunks, exchange.timed))
     if response.status >= 400 and reply.error is None:
         return replace(reply, error=refusal_text(body.data) or f"status {response.status}")
     return reply
 
 
-def _is_stream(response: Response, data: bytes) -> bool:
+def _frames(framing: Framing, response: Response, data: bytes) -> _Decoder | None:
+    """How the stream is cut into events; None if the body is no stream."""
     if looks_like_sse(data):
-        return True
+        return decode
     kind = (header(response.headers, "content-type") or "").lower()
-    return "event-stream" in kind and not data.lstrip().startswith((b"{", b"[", b"<"))
+    start = data.lstrip()
+    if "event-stream" in kind and not start.startswith((b"{", b"[", b"<")):
+        return decode
+    if framing == "array" and start.startswith(b"["):
+        return decode_array
+    lines = "ndjson" in kind or b"\n" in data.strip()
+    if framing == "lines" and start.startswith(b"{") and lines and not _is_json(data):
+        return decode_lines
+    return None
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        parse_json(data)
+    except ValueError:
+        return False
+    return True
 
 
 def _plain_reply(dialect: Dialect, exchange: Exchange, data: bytes) -> Reply:

@@ -17,11 +17,29 @@ _ALIASES = {
     "max_output_tokens": "max_tokens",
     "stop_sequences": "stop",
 }
+_SAMPLING = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
+_GENERATION = {
+    "maxOutputTokens": "max_tokens",
+    "stopSequences": "stop",
+    "temperature": "temperature",
+    "topP": "top_p",
+    "topK": "top_k",
+    "seed": "seed",
+    "presencePenalty": "presence_penalty",
+    "frequencyPenalty": "frequency_penalty",
+    "candidateCount": "n",
+}
 # Objects that hold settings with common names: field -> {key in it: common name}.
 _GROUPS = {
     "reasoning": {"effort": "reasoning_effort"},
     "output_config": {"effort": "reasoning_effort", "format": "response_format"},
     "text": {"format": "response_format", "verbosity": "verbosity"},
+    "options": {
+        "num_predict": "max_tokens",
+        **{name: name for name in (*_SAMPLING, "num_ctx", "stop", "min_p", "repeat_penalty")},
+    },
+    "generationConfig": _GENERATION,
+    "generation_config": _GENERATION,
 }
 _CHOICES = {"any": "required", "required": "required", "auto": "auto", "none": "none"}
 

@@ -2,110 +2,22 @@
 
 import json
 from collections.abc import Callable
-from itertools import pairwise
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import BODIES, CALLS, PROMPTS, TEXTS, THOUGHTS, message
 
 from proxyaudit.core.json import JSON, JSONObject
-from proxyaudit.core.message import (
-    Media,
-    Message,
-    Opaque,
-    Part,
-    Reasoning,
-    Text,
-    ToolCall,
-    ToolResult,
-    canonical_json,
-    digest,
-)
-from proxyaudit.core.turn import Prompt, Reply, StreamEvent, Tool
+from proxyaudit.core.message import Message, Part, Reasoning, Text
+from proxyaudit.core.turn import Prompt, Reply, StreamEvent
 from proxyaudit.dialects.base import Dialect
 from proxyaudit.dialects.fields import as_list, as_object, as_text
 from proxyaudit.dialects.read import all_dialects, dialect_named
 from proxyaudit.wire.sse import SseDecoder
 
 DIALECTS = {dialect.name: dialect for dialect in all_dialects()}
-WORDS = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8
-)
-KEYS = st.sampled_from(
-    [
-        "role",
-        "content",
-        "type",
-        "text",
-        "tool_calls",
-        "function",
-        "name",
-        "arguments",
-        "id",
-        "index",
-        "input",
-        "output",
-        "messages",
-        "instructions",
-        "system",
-        "tools",
-        "choices",
-        "delta",
-        "message",
-        "usage",
-        "error",
-        "finish_reason",
-        "tool_choice",
-        "stop",
-        "reasoning",
-        "reasoning_details",
-        "thinking",
-        "signature",
-        "source",
-        "image_url",
-        "response",
-        "item",
-        "output_index",
-        "content_block",
-        "summary",
-        "encrypted_content",
-        "response_format",
-        "prompt_tokens",
-        "input_tokens",
-    ]
-)
-KINDS = st.sampled_from(
-    [
-        "text",
-        "tool_use",
-        "tool_result",
-        "image",
-        "thinking",
-        "function",
-        "function_call",
-        "message",
-        "reasoning",
-        "user",
-        "assistant",
-        "tool",
-        "system",
-        "message_start",
-        "content_block_start",
-        "content_block_delta",
-        "message_delta",
-        "error",
-        "response.completed",
-        "response.output_item.added",
-        "response.output_text.delta",
-    ]
-)
-LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | KINDS
-VALUES: st.SearchStrategy[JSON] = st.recursive(
-    LEAVES,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
-    max_leaves=25,
-)
-BODIES: st.SearchStrategy[JSONObject] = st.dictionaries(KEYS, VALUES, max_size=6)
 
 
 @pytest.mark.parametrize("name", DIALECTS)
@@ -115,89 +27,44 @@ def test_no_json_raises(name: str, body: JSONObject, events: list[JSONObject]) -
     prompt, reply = dialect.read_prompt(body), dialect.read_reply(body)
     frames = [StreamEvent(n, None, "", json.dumps(event)) for n, event in enumerate(events)]
     streamed = dialect.read_stream(frames, ())
-    for message in (*prompt.messages, reply.message, streamed.message):
-        assert message is None or len(message.content) == len(message.body)
+    for said in (*prompt.messages, reply.message, streamed.message):
+        assert said is None or len(said.content) == len(said.body)
     dialect.write_prompt(prompt)
 
 
-def opaque_part(kind: str, word: str) -> Opaque:
-    return Opaque(kind, canonical_json({"type": kind, "z": word}))
+def unsigned(said: Message) -> Message:
+    """Without the signatures of thoughts, where a format has none."""
+    parts = (replace(p, signature=None) if isinstance(p, Reasoning) else p for p in said.parts)
+    return replace(said, parts=tuple(parts))
 
 
-def call(id_: str, name: str, arguments: dict[str, str]) -> ToolCall:
-    return ToolCall(id_, name, json.dumps(arguments, separators=(",", ":"), ensure_ascii=False))
+def in_one(said: Message) -> Message:
+    """Texts side by side as one, where a format cuts what the model said anywhere."""
+    parts: list[Part] = []
+    for part in said.parts:
+        last = parts[-1] if parts else None
+        if said.role == "assistant" and isinstance(part, Text) and isinstance(last, Text):
+            parts[-1] = Text(last.text + part.text)
+        else:
+            parts.append(part)
+    return replace(said, parts=tuple(parts))
 
 
-TEXTS = st.builds(Text, WORDS)
-MEDIA = st.builds(Media, st.sampled_from(["image", "file"]), WORDS.map(digest))
-OPAQUE = st.builds(opaque_part, st.sampled_from(["hologram", "odd"]), WORDS)
-CONTENT = st.lists(st.one_of(TEXTS, MEDIA, OPAQUE), max_size=3)
-THOUGHTS = st.lists(st.builds(Reasoning, WORDS, st.none() | WORDS), max_size=1)
-CALLS = st.lists(
-    st.builds(call, WORDS, WORDS, st.dictionaries(WORDS, WORDS, max_size=2)), max_size=3
-)
-RESULTS = st.builds(ToolResult, WORDS, st.just("") | WORDS, st.lists(MEDIA, max_size=1).map(tuple))
+# What a format cannot tell of a message; all others tell everything.
+LOSSES = {"ollama-chat": unsigned, "gemini": in_one}
+# The old completions have no messages: they have a test of their own.
+CHATS = [name for name in DIALECTS if name != "openai-completions"]
 
 
-def message(role: str, *groups: list[Part]) -> Message:
-    return Message(role, tuple(part for group in groups for part in group))
-
-
-SYSTEMS = st.builds(message, st.just("system"), st.lists(TEXTS, min_size=1, max_size=2))
-USERS = st.builds(message, st.just("user"), CONTENT)
-TOOLS = st.builds(message, st.just("tool"), RESULTS.map(lambda result: [result]))
-SAID = st.builds(message, st.just("assistant"), THOUGHTS, CONTENT, CALLS)
-
-
-def without_rows(messages: list[Message]) -> tuple[Message, ...]:
-    """Assistant messages in a row are one in some formats: leave the second out."""
-    kept = messages[:1]
-    for before, after in pairwise(messages):
-        if not before.role == after.role == "assistant":
-            kept.append(after)
-    return tuple(kept)
-
-
-def offered(name: str, description: str, schema: bool) -> Tool:
-    parameters: JSONObject = {"parameters": {"type": "object"}} if schema else {}
-    return Tool(name, canonical_json({"description": description, **parameters}))
-
-
-SETTINGS: st.SearchStrategy[dict[str, JSON]] = st.fixed_dictionaries(
-    {},
-    optional={
-        "max_tokens": st.integers(1, 99),
-        "stop": st.lists(WORDS, min_size=1),
-        "temperature": st.floats(0, 2),
-        "tool_choice": st.sampled_from(["auto", "none", "required"])
-        | WORDS.map(lambda w: {"name": w}),
-        "parallel_tool_calls": st.booleans(),
-        "reasoning_effort": st.sampled_from(["low", "high"]),
-        "verbosity": st.just("low"),
-        "response_format": st.just(
-            {"type": "json_schema", "name": "n", "schema": {"type": "object"}}
-        ),
-        "thinking": st.just({"type": "enabled", "budget_tokens": 9}),
-        "metadata": st.dictionaries(WORDS, WORDS, min_size=1),
-    },
-)
-PROMPTS = st.builds(
-    Prompt,
-    messages=st.lists(st.one_of(SYSTEMS, USERS, TOOLS, SAID), max_size=6).map(without_rows),
-    tools=st.lists(st.builds(offered, WORDS, WORDS, st.booleans()), max_size=2).map(tuple),
-    model=st.none() | WORDS,
-    stream=st.booleans(),
-    settings=SETTINGS,
-)
-
-
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", CHATS)
 @given(prompt=PROMPTS)
 def test_a_written_prompt_reads_back_equal(name: str, prompt: Prompt) -> None:
     dialect = DIALECTS[name]
     wire = json.loads(json.dumps(dialect.write_prompt(prompt)))
     back = dialect.read_prompt(wire)
-    assert back.messages == prompt.messages
+    lossy = LOSSES.get(name)
+    expected = tuple(map(lossy, prompt.messages)) if lossy else prompt.messages
+    assert back.messages == expected
     assert back.tools == prompt.tools
     assert dict(back.settings) == dict(prompt.settings)
     assert (back.model, back.stream) == (prompt.model, prompt.stream)
@@ -205,9 +72,10 @@ def test_a_written_prompt_reads_back_equal(name: str, prompt: Prompt) -> None:
 
 @given(prompt=PROMPTS)
 def test_a_prompt_means_the_same_in_every_dialect(prompt: Prompt) -> None:
+    joined = replace(prompt, messages=tuple(map(in_one, prompt.messages)))
     histories = [
-        [m.content for m in dialect.read_prompt(dialect.write_prompt(prompt)).messages]
-        for dialect in DIALECTS.values()
+        [m.content for m in DIALECTS[n].read_prompt(DIALECTS[n].write_prompt(joined)).messages]
+        for n in CHATS
     ]
     assert all(history == histories[0] for history in histories)
 

@@ -61,7 +61,7 @@ def test_the_path_is_a_hint_and_the_shape_decides(path: str) -> None:
         asked([1, 2]),
         asked(path="/v1/messages/count_tokens"),
         asked({"input": ["a"]}, path="/v1/embeddings"),
-        asked({"prompt": "a"}, path="/v1/completions"),
+        asked({"prompt": "a"}, path="/v1/images/generations"),
     ],
 )
 def test_other_requests_are_no_turns_and_say_why(exchange: Exchange) -> None:

@@ -10,6 +10,9 @@ from proxyaudit.rules.wording import actor, around, where
 
 type Altered = tuple[Reasoning, Reasoning]
 
+# Dialects with reasoning that only its signature stands for.
+_SEALED = frozenset({"openai-responses", "gemini"})
+
 
 @rule(
     "reasoning.altered",
@@ -58,8 +61,8 @@ def altered(found: Comparison, facts: Facts) -> Iterator[Found]:
 def _altered(found: Comparison, left: Message, right: Message) -> Iterator[Altered]:
     for old, new in _twins(left, right):
         if old.signature:
-            # A summary beside sealed reasoning (Responses) is for people, and may be left out.
-            bare = found.right.dialect == "openai-responses" and not new.text
+            # A summary beside sealed reasoning is for people, and may be left out.
+            bare = found.right.dialect in _SEALED and not new.text
             if old.signature != new.signature or (old.text != new.text and not bare):
                 yield old, new
         elif found.relation is not Relation.RETURNED and _rewritten(old.text, new.text):

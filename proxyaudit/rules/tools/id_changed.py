@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from proxyaudit.core.comparison import Comparison, Relation
 from proxyaudit.core.finding import Place
+from proxyaudit.core.message import UNNAMED, is_sent
 from proxyaudit.rules.base import Facts, Found, rule
 from proxyaudit.rules.tools.calls import call_pairs
 from proxyaudit.rules.wording import actor, count, where
@@ -56,7 +57,7 @@ def id_changed(found: Comparison, facts: Facts) -> Iterator[Found]:
 
 def _calls(found: Comparison) -> Iterator[Changed]:
     for i, j, a, b in call_pairs(found):
-        if a.id and a.id != b.id and a.name == b.name:
+        if is_sent(a.id) and a.id != b.id and a.name == b.name and not b.id.startswith(UNNAMED):
             yield found.right_place(j, b.pointer), found.left_place(i, a.pointer), a.id, b.id
 
 
@@ -66,7 +67,8 @@ def _results(found: Comparison) -> Iterator[Changed]:
         if len(left) != len(right) or {r.call_id for r in left} == {r.call_id for r in right}:
             continue
         for a, b in zip(left, right, strict=True):
-            if a.call_id and a.call_id != b.call_id:
+            gone = b.call_id.startswith(UNNAMED)
+            if is_sent(a.call_id) and a.call_id != b.call_id and not gone:
                 here, there = found.right_place(j, b.pointer), found.left_place(i, a.pointer)
                 yield here, there, a.call_id, b.call_id
 

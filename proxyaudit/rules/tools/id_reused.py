@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from proxyaudit.core.conversation import Conversation
-from proxyaudit.core.message import ToolCall, canonical_arguments
+from proxyaudit.core.message import ToolCall, canonical_arguments, is_sent
 from proxyaudit.core.turn import Turn
 from proxyaudit.rules.base import Facts, Found, at, rule
 
@@ -34,7 +34,7 @@ def id_reused(conversation: Conversation, facts: Facts) -> Iterator[Found]:
         known: dict[str, tuple[ToolCall, str]] = {}
         for call, side in _calls(turn):
             first = known.setdefault(call.id, (call, side))
-            if first[0] is call or not call.id or call.id in told:
+            if first[0] is call or not is_sent(call.id) or call.id in told:
                 continue
             if _key(first[0]) == _key(call):
                 continue

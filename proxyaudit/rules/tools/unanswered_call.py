@@ -11,7 +11,9 @@ from proxyaudit.rules.wording import count
 # in Messages, text of the user may stand beside them; in Responses they may come anywhere later.
 _ENDS_WAIT = {
     "openai-chat": frozenset({"user", "assistant"}),
+    "ollama-chat": frozenset({"user", "assistant"}),
     "anthropic-messages": frozenset({"assistant"}),
+    "gemini": frozenset({"assistant"}),
 }
 
 

@@ -9,8 +9,8 @@ from proxyaudit.rules.base import Facts, Found, Outcome, at, rule
 from proxyaudit.rules.reading import not_whole, whole
 from proxyaudit.rules.wording import actor
 
-# In chat completions a stream carries usage only if the client asks for it; elsewhere always.
-_ON_REQUEST = "openai-chat"
+# There a stream carries usage only if the client asks for it; elsewhere always.
+_ON_REQUEST = frozenset({"openai-chat", "openai-completions"})
 
 
 @rule("usage.missing", severity="warn", on=Turn)
@@ -60,7 +60,7 @@ def _is_due(turn: Turn) -> bool:
         return False
     if reply.stream is None:
         return True
-    if turn.dialect != _ON_REQUEST:
+    if turn.dialect not in _ON_REQUEST:
         return True
     options = turn.prompt.settings.get("stream_options")
     asked = isinstance(options, dict) and options.get("include_usage") is True

@@ -1,53 +1,92 @@
 """Main, side or subagent: what each conversation is to the others, once all are known."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from proxyaudit.compare.marks import flat, is_chore
 from proxyaudit.compare.session import label
 from proxyaudit.core.conversation import Conversation
-from proxyaudit.core.message import Message
 from proxyaudit.core.turn import Turn
 
 # A shorter text may stand in a call's arguments by chance.
 _TELLING = 16
 
 
+@dataclass(frozen=True, slots=True)
+class _Kin:
+    """What is asked of a conversation again and again. `calls` are (time, flat arguments)."""
+
+    conversation: Conversation
+    first: Turn
+    last: Turn
+    system: tuple[str, ...]
+    tools: frozenset[str]
+    task: str
+    calls: tuple[tuple[float, str], ...]
+
+    @property
+    def has_tools(self) -> bool:
+        return bool(self.tools)
+
+
 def relate(conversations: Sequence[Conversation]) -> None:
-    """Set `kind` and `parent` of each conversation in place."""
-    for conversation in conversations:
-        if conversation.kind != "main" or not conversation.turns:
+    """Set `kind`, `parent` and `restarts` of each conversation in place."""
+    family = [_kin(c) for c in conversations if c.turns]
+    by_frame: dict[tuple[object, ...], list[_Kin]] = {}
+    for kin in family:
+        by_frame.setdefault((kin.system, kin.tools), []).append(kin)
+    callers = [kin for kin in family if kin.calls]
+    for kin in family:
+        conversation = kin.conversation
+        if conversation.kind != "main":
             continue
-        caller = _caller(conversation, conversations)
-        owner = None if caller else _owner(conversation, conversations)
+        caller = _caller(kin, family, callers)
+        owner = None if caller else _owner(kin, family)
         if caller:
             conversation.kind, conversation.parent = "subagent", caller.id
         elif owner:
             conversation.kind, conversation.parent = "side", owner.id
-        elif _is_lone_chore(conversation):
+        elif _is_lone_chore(kin):
             conversation.kind = "side"
         else:
-            conversation.restarts = _restarted(conversation, conversations)
+            conversation.restarts = _restarted(kin, by_frame[kin.system, kin.tools])
 
 
-def _restarted(new: Conversation, conversations: Sequence[Conversation]) -> str | None:
+def _kin(conversation: Conversation) -> _Kin:
+    first, last = conversation.turns[0], conversation.turns[-1]
+    calls = tuple(
+        (turn.exchange.started_at, flat(call.arguments.replace("\\n", "\n").replace('\\"', '"')))
+        for turn in conversation.turns
+        if turn.reply and turn.reply.message
+        for call in turn.reply.message.calls
+    )
+    return _Kin(
+        conversation,
+        first,
+        last,
+        tuple(m.content for m in first.prompt.messages if m.role == "system"),
+        frozenset(t.name for t in first.prompt.tools),
+        flat(_first_user(first)),
+        calls,
+    )
+
+
+def _restarted(new: _Kin, alike: Sequence[_Kin]) -> str | None:
     """The conversation that had ended, under the same system prompt and with the same tools, when
     this one began with nothing but a user message, and without a label that would tell."""
-    first = new.turns[0]
-    if new.session or any(m.role == "assistant" for m in first.prompt.messages):
+    if not new.system or new.conversation.session or _begun(new.first):
         return None
-    for old in conversations:
-        last = old.turns[-1] if old.turns else first
-        begun = any(m.role == "assistant" for m in last.prompt.messages)
-        same = (
-            bool(_system(first)) and _system(old.turns[0]) == _system(first) if old.turns else False
-        )
-        if old is new or old.session or not (begun and same):
-            continue
-        if {t.name for t in last.prompt.tools} == {t.name for t in first.prompt.tools} and _ended(
-            last
-        ) <= first.exchange.started_at:
-            return old.id
+    began = new.first.exchange.started_at
+    for old in alike:
+        if old is new or old.first.exchange.started_at >= began:
+            return None
+        if not old.conversation.session and _begun(old.last) and _ended(old.last) <= began:
+            return old.conversation.id
     return None
+
+
+def _begun(turn: Turn) -> bool:
+    return any(m.role == "assistant" for m in turn.prompt.messages)
 
 
 def _ended(turn: Turn) -> float:
@@ -55,75 +94,64 @@ def _ended(turn: Turn) -> float:
     return turn.exchange.started_at + ((response.ended_at or 0.0) if response else 0.0)
 
 
-def _caller(child: Conversation, conversations: Sequence[Conversation]) -> Conversation | None:
+def _caller(child: _Kin, family: Sequence[_Kin], callers: Sequence[_Kin]) -> Conversation | None:
     """The conversation that started a subagent: named in a header, or its call holds the task."""
-    parent = label(child.turns[0]).parent
-    others = [c for c in conversations if c is not child and c.turns]
+    parent = label(child.first).parent
     if parent:
-        named = [c for c in others if c.session == parent]
+        named = [k for k in family if k is not child and k.conversation.session == parent]
         # Side requests carry the label of the session too; only what has tools can start an agent.
-        return next((c for c in named if c.turns[0].prompt.tools), next(iter(named), None))
-    task = flat(_first_user(child.turns[0]))
-    if len(task) < _TELLING:
+        named.sort(key=lambda k: not k.has_tools)
+        return named[0].conversation if named else None
+    if len(child.task) < _TELLING:
         return None
-    return next((c for c in others if _called_with(c, child.turns[0], task)), None)
-
-
-def _called_with(conversation: Conversation, child: Turn, task: str) -> bool:
-    before = (t for t in conversation.turns if t.exchange.started_at < child.exchange.started_at)
-    return any(
-        task in flat(call.arguments.replace("\\n", "\n").replace('\\"', '"'))
-        for turn in before
-        if turn.reply and turn.reply.message
-        for call in turn.reply.message.calls
+    began = child.first.exchange.started_at
+    return next(
+        (
+            k.conversation
+            for k in callers
+            if k is not child and any(child.task in text for at, text in k.calls if at < began)
+        ),
+        None,
     )
 
 
-def _owner(chore: Conversation, conversations: Sequence[Conversation]) -> Conversation | None:
+def _owner(chore: _Kin, family: Sequence[_Kin]) -> Conversation | None:
     """The conversation that a side request serves: it has more turns or tools, and either shares
     the label or has its words quoted in the request."""
-    if len(chore.turns) > 1 or chore.turns[0].prompt.tools:
+    if len(chore.conversation.turns) > 1 or chore.has_tools:
         return None
-    first = chore.turns[0]
-    for other in conversations:
-        if other is chore or not other.turns or other.kind == "side":
+    session = chore.conversation.session
+    for other in family:
+        if other is chore or other.conversation.kind == "side":
             continue
-        if not _outranks(other, chore) or _system(other.turns[0]) == _system(first):
+        if not _outranks(other, chore) or other.system == chore.system:
             continue
-        if chore.session and chore.session == other.session:
-            return other
-        if chore.session == other.session and _quotes(first, other.turns):
-            return other
+        if session == other.conversation.session and (session or _quotes(chore.first, other)):
+            return other.conversation
     return None
 
 
-def _outranks(other: Conversation, chore: Conversation) -> bool:
-    return bool(other.turns[0].prompt.tools) or len(other.turns) > len(chore.turns)
+def _outranks(other: _Kin, chore: _Kin) -> bool:
+    return other.has_tools or len(other.conversation.turns) > len(chore.conversation.turns)
 
 
-def _quotes(chore: Turn, turns: Sequence[Turn]) -> bool:
+def _quotes(chore: Turn, other: _Kin) -> bool:
     """Whether the request holds the conversation's first words, or its reply stands in it later."""
     asked = flat(" ".join(m.text for m in chore.prompt.messages if m.role != "system"))
-    said = flat(_first_user(turns[0]))
-    if len(said) >= _TELLING and said in asked:
+    if len(other.task) >= _TELLING and other.task in asked:
         return True
     reply = flat(chore.reply.message.text) if chore.reply and chore.reply.message else ""
     if len(reply) < _TELLING:
         return False
-    later = [t for t in turns if t.exchange.started_at > chore.exchange.started_at]
-    return any(reply in flat(m.text) for t in later[:1] for m in t.prompt.messages)
+    began = chore.exchange.started_at
+    later = next((t for t in other.conversation.turns if t.exchange.started_at > began), None)
+    return later is not None and any(reply in flat(m.text) for m in later.prompt.messages)
 
 
-def _is_lone_chore(conversation: Conversation) -> bool:
-    first = conversation.turns[0]
-    alone = len(conversation.turns) == 1 and not first.prompt.tools
-    return alone and bool(_system(first)) and is_chore(first.prompt.messages)
+def _is_lone_chore(kin: _Kin) -> bool:
+    alone = len(kin.conversation.turns) == 1 and not kin.has_tools
+    return alone and bool(kin.system) and is_chore(kin.first.prompt.messages)
 
 
 def _first_user(turn: Turn) -> str:
     return next((m.text for m in turn.prompt.messages if m.role == "user"), "")
-
-
-def _system(turn: Turn) -> tuple[str, ...]:
-    systems: list[Message] = [m for m in turn.prompt.messages if m.role == "system"]
-    return tuple(m.content for m in systems)

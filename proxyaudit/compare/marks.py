@@ -25,9 +25,10 @@ _SUMMARY = re.compile(
 _CHORE = re.compile(
     r"""
     \b(generate|write|create|make|give|suggest)\b.{0,60}\b(title|summary|commit\ message)\b
-    | \b(summari[sz]e|compact|condense)\b.{0,60}\b(conversation|history|context|chat|above)\b
+    | \b(summari[sz]|compact|condens)(e|ing)?\b.{0,60}\b(conversation|history|context|chat|above)\b
     | \b(detailed|concise|brief|structured)\ summary\b
     | \bhand-?(over|off)\b
+    | \bprompt\ for\ continuing\b
     | \bcommit\ message\b
     | \btitle\ (generator|for\ (this|the))\b
     """,

@@ -9,15 +9,21 @@ The leading system message is left out of the chain: it may drift while the conv
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from proxyaudit.compare.align import common_prefix
 from proxyaudit.compare.marks import is_chore, summary_index
 from proxyaudit.compare.session import Label, label
+from proxyaudit.compare.text import similarity
 from proxyaudit.core.conversation import Conversation
 from proxyaudit.core.message import Message, digest
 from proxyaudit.core.turn import Turn
+
+# So alike are two system prompts of one agent whose prompt drifted.
+_DRIFTED = 0.8
+# How many conversations back a summary without a label may belong to.
+_RECENT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,7 @@ class Threader:
     _by_first: dict[str, list[Conversation]] = field(default_factory=dict)
     _newest: dict[str, list[_Known]] = field(default_factory=dict)
     _sides: set[str] = field(default_factory=set)
+    _by_session: dict[str, list[Conversation]] = field(default_factory=dict)
 
     def place(self, turn: Turn) -> Placed:
         """Find the conversation of a turn, or begin one."""
@@ -130,27 +137,31 @@ class Threader:
     def _unlike(self, new: _Known) -> Placed | None:
         """Nothing in common with what came before, yet perhaps the same conversation: the same
         label, or a marked summary under the same system prompt."""
-        marked = summary_index(new.turn.prompt.messages[:4]) is not None
-        for old in self._latest(new):
-            same = old.label.session is not None and old.label == new.label
-            if (same or marked) and _is_side(old, new):
-                continue
-            if same and _same_frame(old, new):
+        for old in self._labelled(new):
+            if not _is_side(old, new) and _same_frame(old, new):
                 return self._go_on(old)
-            if marked and old.system == new.system and not new.label.session:
+        if new.label.session or summary_index(new.turn.prompt.messages[:4]) is None:
+            return None
+        for old in self._latest(self.conversations[-_RECENT:], new):
+            if old.system == new.system and not _is_side(old, new):
                 return self._go_on(old)
         return None
 
-    def _latest(self, new: _Known) -> Iterator[_Known]:
-        """The newest turn of each conversation that has got a reply, most recent first."""
+    def _labelled(self, new: _Known) -> list[_Known]:
+        same = self._by_session.get(new.label.session or "", ())
+        return [k for k in self._latest(same, new) if k.label == new.label]
+
+    def _latest(self, conversations: Sequence[Conversation], new: _Known) -> list[_Known]:
+        """The newest turn of each conversation that has got a reply: those with tools or without,
+        like the new turn, before the others; the most recent first."""
         newest = [
-            known[-1]
-            for id_, known in self._newest.items()
-            if id_ not in self._sides and any(k.turn.ok for k in known)
+            self._newest[c.id][-1]
+            for c in conversations
+            if c.id not in self._sides and any(k.turn.ok for k in reversed(self._newest[c.id]))
         ]
-        kin = [k for k in newest if bool(k.tools) == bool(new.tools)]
-        yield from sorted(kin, key=lambda k: k.order, reverse=True)
-        yield from sorted((k for k in newest if k not in kin), key=lambda k: k.order, reverse=True)
+        return sorted(
+            newest, key=lambda k: (bool(k.tools) == bool(new.tools), k.order), reverse=True
+        )
 
     def _candidates(self, new: _Known) -> Iterable[_Known]:
         found: dict[int, _Known] = {}
@@ -161,7 +172,7 @@ class Threader:
                 break
         conversations = [c for d in new.body[:1] for c in self._by_first.get(d, ())]
         if new.label.session:
-            conversations += [c for c in self.conversations if c.session == new.label.session]
+            conversations += self._by_session.get(new.label.session, ())
         elif len(new.body) > 1:
             conversations += self.conversations[-8:]
         for conversation in conversations:
@@ -176,6 +187,8 @@ class Threader:
             session=new.label.session,
         )
         self.conversations.append(conversation)
+        if conversation.session:
+            self._by_session.setdefault(conversation.session, []).append(conversation)
         if side:
             self._sides.add(conversation.id)
             conversation.kind = "side"
@@ -266,10 +279,20 @@ def _labels_differ(a: Label, b: Label) -> bool:
 
 
 def _same_frame(old: _Known, new: _Known) -> bool:
-    """The same system prompt or the same tools: the same agent, whatever became of its history."""
+    """The same system prompt, or nearly, and the same tools: the same agent, whatever became of
+    its history."""
     if bool(old.tools) != bool(new.tools):
         return False
-    return new.system in ("", old.system) or (bool(new.tools) and old.tools == new.tools)
+    if new.system in ("", old.system):
+        return True
+    # A drifted prompt (a date, a folder) is the same agent still; another prompt is another agent.
+    drifted = similarity(_system_text(old.turn), _system_text(new.turn)) >= _DRIFTED
+    return bool(new.tools) and old.tools == new.tools and drifted
+
+
+def _system_text(turn: Turn) -> str:
+    messages = turn.prompt.messages
+    return "\n".join(m.text for m in messages[: leading_system(messages)])
 
 
 def _is_side(old: _Known, new: _Known) -> bool:

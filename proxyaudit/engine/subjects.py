@@ -33,10 +33,10 @@ class Subjects:
     conversations: list[Conversation] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     hops: dict[str, Hop] = field(default_factory=dict)
+    two_taps: bool = field(init=False)
 
-    @property
-    def two_taps(self) -> bool:
-        return {e.tap for e in self.exchanges} == {"client", "upstream"}
+    def __post_init__(self) -> None:
+        self.two_taps = {e.tap for e in self.exchanges} == {"client", "upstream"}
 
     def traffic(self, name: str) -> Traffic:
         """Everything at the tap that conversations are made of, for rules over a recording."""

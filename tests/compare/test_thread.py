@@ -182,3 +182,27 @@ def test_any_interleaving_of_two_conversations_is_separated(order: list[bool]) -
         histories[side] = [*history, said, user(f"next after {number}")]
         expected[side].append(number)
     assert sorted(groups(*turns)) == sorted(g for g in expected.values() if g)
+
+
+def test_a_subagent_may_share_the_label_and_the_tools_of_its_parent() -> None:
+    task = "Count the files in the folder north."
+    call = ToolCall("1", "task", '{"prompt": "' + task + '"}')
+    main = turn(S, user("count"), reply=assistant("", call), tools=["task"], headers=LABEL)
+    other = system("You are a helper that counts, and does nothing else at all.")
+    child = turn(other, user(task), reply=assistant("3"), tools=["task"], headers=LABEL)
+    threader, _ = place(main, child)
+    relate(threader.conversations)
+    assert [(c.kind, c.parent) for c in threader.conversations] == [
+        ("main", None),
+        ("subagent", "c1"),
+    ]
+
+
+def test_a_system_prompt_that_drifted_is_the_same_agent_still() -> None:
+    text = "You keep the inventory of a shed, and you answer in one short sentence. Today is "
+    assert groups(
+        turn(system(text + "Monday."), user("a"), reply=assistant("b"), headers=LABEL, tools=["x"]),
+        turn(
+            system(text + "Tuesday."), user("c"), reply=assistant("d"), headers=LABEL, tools=["x"]
+        ),
+    ) == [[1, 2]]

@@ -31,6 +31,8 @@ def role_changed(found: Comparison, facts: Facts) -> Iterator[Found]:
     What to look at next
         Whether the chat template of the served model knows the role.
     """
+    if found.compacted:
+        return
     for change in found.changes:
         if change.kind != "role_changed":
             continue

@@ -121,3 +121,13 @@ def test_going_back_is_told() -> None:
 
 def test_near_miss_going_on_is_no_fork() -> None:
     assert across_turns("history.forked", turn(S, A, reply=B), turn(S, A, B, C)) == []
+
+
+def test_a_summary_asked_for_in_the_conversation_comes_back_under_another_role() -> None:
+    summary = "So far we counted three rakes, one spade and two cans in the shed."
+    found = across_turns(
+        "history.compacted",
+        turn(S, A, B, user("Summarize the conversation so far."), reply=assistant(summary)),
+        turn(S, user(summary), user("go on")),
+    )
+    assert len(found) == 1

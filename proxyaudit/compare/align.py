@@ -17,6 +17,8 @@ from proxyaudit.core.message import UNNAMED, Message
 
 # Two messages of one role, at least this alike, are the same message rewritten.
 ALIKE = 0.5
+# A gap of more messages is not searched as a whole: the cost grows with the product.
+_LONG_GAP = 64
 
 
 class Gap(NamedTuple):
@@ -162,18 +164,35 @@ def _merged(work: _Work, gap: Gap) -> None:
 
 
 def _rewritten(work: _Work, gap: Gap) -> None:
+    # In a long gap every message against every other would take minutes.
+    if max(len(gap.left), len(gap.right)) > _LONG_GAP and _in_step(work, gap):
+        return
+    last = gap.right.start - 1
     for i in work.free_left(gap.left):
-        j = _best(work, i, work.free_right(gap.right))
+        near = [j for j in work.free_right(gap.right) if j > last]
+        j = _best(work, i, near[:_LONG_GAP])
         if j is not None:
             work.pair(i, j, "rewritten")
-    _alone(work, gap)
+            last = j
+    if not _in_step(work, gap):
+        _alone(work, gap)
+
+
+def _in_step(work: _Work, gap: Gap) -> bool:
+    """As many messages left as right, with the same roles in order: each was rewritten."""
+    left, right = work.free_left(gap.left), work.free_right(gap.right)
+    roles = [work.left[i].role for i in left], [work.right[j].role for j in right]
+    if len(left) < 2 or roles[0] != roles[1] or len(left) != len(gap.left):
+        return False
+    for i, j in zip(left, right, strict=True):
+        work.pair(i, j, "rewritten")
+    return True
 
 
 def _best(work: _Work, i: int, candidates: Sequence[int]) -> int | None:
     """The right message that stands for left message `i`: same calls, or the most alike."""
     message = work.left[i]
-    last = max((b for a, b in work.pairs.items() if a < i), default=-1)
-    alike = [j for j in candidates if work.right[j].role == message.role and j > last]
+    alike = [j for j in candidates if work.right[j].role == message.role]
     if not alike:
         return None
     best = max(alike, key=lambda j: (_likeness(message, work.right[j]), -j))

@@ -125,3 +125,9 @@ def test_a_system_message_folded_into_a_user_message_is_a_merge() -> None:
 def test_something_put_in_front_of_a_short_text_is_a_rewrite() -> None:
     reminded = user("<reminder>" + "do not forget " * 40 + "</reminder> go on")
     assert kinds([A, B, user("go on"), D], [A, B, reminded, D]) == ["rewritten"]
+
+
+def test_a_long_history_that_was_rewritten_throughout_is_no_loss() -> None:
+    left = [user(f"question {n} of many") if n % 2 else assistant(f"reply {n}") for n in range(900)]
+    right = [user(m.text.upper()) if m.role == "user" else assistant(m.text + "!") for m in left]
+    assert set(kinds(left, right)) == {"rewritten"}

@@ -127,7 +127,11 @@ def test_a_summary_asked_for_in_the_conversation_comes_back_under_another_role()
     summary = "So far we counted three rakes, one spade and two cans in the shed."
     found = across_turns(
         "history.compacted",
-        turn(S, A, B, user("Summarize the conversation so far."), reply=assistant(summary)),
-        turn(S, user(summary), user("go on")),
+        turn(
+            *(S, A, B, user("Summarize the conversation so far.")),
+            reply=assistant(summary),
+            headers=LABEL,
+        ),
+        turn(S, user(summary), user("go on"), headers=LABEL),
     )
     assert len(found) == 1

@@ -14,6 +14,7 @@ from proxyaudit.core.finding import Skip
 from proxyaudit.core.json import JSON
 from proxyaudit.core.message import Message, Part, Reasoning, Text, ToolCall
 from proxyaudit.core.recording import Assume
+from proxyaudit.core.traffic import Traffic
 from proxyaudit.core.turn import CallDelta, Prompt, Reply, Stream, Tool, Turn, Usage
 from proxyaudit.dialects.read import read_turn
 from proxyaudit.rules.base import Facts, Found, Outcome, Subject, all_rules
@@ -230,6 +231,31 @@ def after(left: Turn, right: Turn) -> Comparison:
 
 def conversation(*turns: Turn) -> Conversation:
     return Conversation("c", turns=list(turns), exchanges=[t.id for t in turns])
+
+
+def traffic(*conversations: Conversation | Sequence[Turn] | Turn) -> Traffic:
+    """A recording of conversations: each given whole, as its turns, or as its only turn."""
+    made: list[Conversation] = []
+    for n, given in enumerate(conversations, 1):
+        turns = [given] if isinstance(given, Turn) else given
+        known = turns if isinstance(turns, Conversation) else conversation(*turns)
+        made.append(replace(known, id=f"c{n}") if known.id == "c" else known)
+    turns_of_all = (t for c in made for t in c.turns)
+    ordered = sorted(turns_of_all, key=lambda t: t.exchange.started_at)
+    return Traffic("recording", tuple(ordered), tuple(made))
+
+
+def headed(made: Turn, url: str | None = None, **headers: str) -> Turn:
+    """The turn with request headers; an underscore in a name stands for a dash."""
+    named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+    request = replace(made.exchange.request, headers=named, url=url or made.exchange.request.url)
+    return replace(made, exchange=replace(made.exchange, request=request))
+
+
+def answered(made: Turn, status: int = 200, body: bytes = b"", seconds: float = 0.5) -> Turn:
+    """The turn with another response."""
+    response = replace(made.exchange.response, status=status, body=body, ended_at=seconds)
+    return replace(made, exchange=replace(made.exchange, response=response))
 
 
 def outcomes(name: str, subject: Subject, **assume: Any) -> list[Outcome]:

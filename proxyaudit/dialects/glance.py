@@ -14,6 +14,7 @@ from proxyaudit.dialects.read import WEBSOCKET, NotATurn, recognized
 from proxyaudit.dialects.websocket import questions
 from proxyaudit.wire.content import decoded
 
+_HISTORIES = ("messages", "input", "contents", "prompt")
 LIMIT = 4 * 1024 * 1024
 TOO_LARGE = NotATurn("a large request, not looked into")
 
@@ -57,5 +58,5 @@ def _on_websocket(exchange: Exchange, limit: int) -> Glance | NotATurn:
 
 
 def _count(body: JSONObject) -> int:
-    said = body.get("messages", body.get("input"))
+    said = next((body[name] for name in _HISTORIES if name in body), None)
     return len(said) if isinstance(said, list) else int(said is not None)

@@ -135,18 +135,20 @@ def _frames(framing: Framing, response: Response, data: bytes) -> _Decoder | Non
         return decode
     if framing == "array" and start.startswith(b"["):
         return decode_array
-    lines = "ndjson" in kind or b"\n" in data.strip()
-    if framing == "lines" and start.startswith(b"{") and lines and not _is_json(data):
+    if framing == "lines" and start.startswith(b"{") and ("ndjson" in kind or _is_lines(data)):
         return decode_lines
     return None
 
 
-def _is_json(data: bytes) -> bool:
+def _is_lines(data: bytes) -> bool:
+    """Whether a body is several lines, and not one JSON value spread over them."""
+    if b"\n" not in data.strip():
+        return False
     try:
         parse_json(data)
     except ValueError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _plain_reply(dialect: Dialect, exchange: Exchange, data: bytes) -> Reply:

@@ -13,7 +13,8 @@ from proxyaudit.core.exchange import Headers
 
 _SECRET_HEADER = re.compile(
     r"""authorization | ^(set-)?cookie2?$ | -auth$ | api[-_]?key
-    | (access|account|auth|master|subscription|secret|private|functions|virtual|litellm)[-_]key$
+    | (access|account|auth|master|subscription|secret|private|functions|virtual|litellm|upstream
+      |provider|gateway|proxy|client|project|user|team)[-_]key$
     | (^|[-_])(token|secret|password|passwd|credentials?|signature)$""",
     re.VERBOSE,
 )

@@ -1,0 +1,1 @@
+"""Credentials on the way: whose they are, and how far they get."""

@@ -254,7 +254,8 @@ def headed(made: Turn, url: str | None = None, **headers: str) -> Turn:
 
 def answered(made: Turn, status: int = 200, body: bytes = b"", seconds: float = 0.5) -> Turn:
     """The turn with another response."""
-    response = replace(made.exchange.response, status=status, body=body, ended_at=seconds)
+    known = made.exchange.response or Response(status)
+    response = replace(known, status=status, body=body, ended_at=seconds)
     return replace(made, exchange=replace(made.exchange, response=response))
 
 

@@ -1,6 +1,7 @@
 """output.empty"""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rules.builders import (
@@ -24,7 +25,7 @@ from proxyaudit.core.turn import Reply, Turn
 
 RULE = "output.empty"
 NOTHING = Message("assistant", ())
-EMPTY_BODIES = {
+EMPTY_BODIES: dict[str, dict[str, Any]] = {
     CHAT: {"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]},
     MESSAGES: {"type": "message", "role": "assistant", "content": [], "stop_reason": "end_turn"},
     RESPONSES: {"object": "response", "status": "completed", "output": []},

@@ -6,6 +6,8 @@ from proxyaudit.core.comparison import Comparison, Relation
 from proxyaudit.core.finding import Severity
 from proxyaudit.core.message import Message, Opaque, Text
 from proxyaudit.rules.base import Facts, Found, rule
+from proxyaudit.rules.content.double_escaped import is_double_escaped
+from proxyaudit.rules.content.lost_parts import lost_parts
 from proxyaudit.rules.history.cleared import is_cleared
 from proxyaudit.rules.history.habits import habit
 from proxyaudit.rules.wording import actor, around, named, where
@@ -22,7 +24,8 @@ def rewritten(found: Comparison, facts: Facts) -> Iterator[Found]:
 
     What it does
         Compares the text of messages that stand for each other, in the history of the next turn and
-        across the hop. Calls and reasoning have rules of their own. A system prompt that drifts
+        across the hop. Calls and reasoning have rules of their own, and so have parts that are gone
+        (content.part_dropped) and escapes (content.double_escaped). A system prompt that drifts
         from turn to turn, white space cut off a reply's ends, reasoning folded into the text after
         a change of model, and the habits of a known harness (notes for one request, a description
         of the folder) are reported at info: they are lawful.
@@ -49,6 +52,8 @@ def rewritten(found: Comparison, facts: Facts) -> Iterator[Found]:
         if not _differs(old, new) or is_cleared(old, new):
             continue
         lawful = habit(found, facts, old, new)
+        if not lawful and (lost_parts(old, new) or is_double_escaped(old, new)):
+            continue
         yield Found(
             lawful or f"{actor(found)} changed the {named(old)} {where(found)}",
             places=(found.right_place(j),),

@@ -6,6 +6,7 @@ from proxyaudit.core.comparison import Comparison, Relation
 from proxyaudit.core.finding import Severity, Skip
 from proxyaudit.core.message import Message
 from proxyaudit.rules.base import Facts, Found, Outcome, rule
+from proxyaudit.rules.content.double_escaped import is_double_escaped
 from proxyaudit.rules.reading import text_place, visible
 from proxyaudit.rules.stream.utf8_corrupt import MARK
 from proxyaudit.rules.wording import actor, around
@@ -19,7 +20,8 @@ def delta_changed(found: Comparison, facts: Facts) -> Iterator[Outcome]:
         Joins the pieces of a reply at the upstream tap and at the client tap, visible text and
         reasoning apart, and compares them; plain replies, too. How the text is cut into pieces does
         not count. White space at the ends is reported at info. Text that differs by replacement
-        characters alone is stream.utf8_corrupt, reasoning that is gone is reasoning.dropped.
+        characters alone is stream.utf8_corrupt, by escapes alone content.double_escaped; reasoning
+        that is gone is reasoning.dropped.
 
     Why it matters
         The harness keeps what it got as the model's words and sends it back from then on. A lost or
@@ -37,6 +39,8 @@ def delta_changed(found: Comparison, facts: Facts) -> Iterator[Outcome]:
         return
     for i, j in found.pairs:
         left, right = found.left_messages[i], found.right_messages[j]
+        if is_double_escaped(left, right):
+            continue
         for what, old, new in _differences(left, right, found.left.dialect != found.right.dialect):
             yield Found(
                 f"{actor(found)} changed the {what} of the reply: {len(old):,} characters became "

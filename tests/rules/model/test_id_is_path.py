@@ -68,6 +68,8 @@ def test_near_miss_another_resource_or_a_refusal() -> None:
     assert findings(RULE, listed(body, status=404)) == []
 
 
-@pytest.mark.parametrize("name", ["./x", "../x", "~/x", "file:///x", "d:/x", "h/snapshots/0a1b2c3d4e"])
+@pytest.mark.parametrize(
+    "name", ["./x", "../x", "~/x", "file:///x", "d:/x", "h/snapshots/0a1b2c3d4e"]
+)
 def test_paths(name: str) -> None:
     assert is_path(name)

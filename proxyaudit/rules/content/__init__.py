@@ -1,0 +1,1 @@
+"""The content of messages that arrived: parts missing, escaped twice, made null."""

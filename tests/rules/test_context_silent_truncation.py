@@ -1,5 +1,7 @@
 """context.silent_truncation"""
 
+from time import perf_counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,3 +127,11 @@ def test_another_model_counts_in_its_own_way() -> None:
 def test_one_count_is_not_enough() -> None:
     here = conversation(turn(user("Hi."), usage=Usage(5, 1)), turn(user("Hi."), id="2"))
     assert skips(RULE, here) == ["fewer than two turns report prompt tokens"]
+
+
+def test_a_megabyte_of_punctuation_costs_no_time() -> None:
+    """Runs without a letter are read once, not once more for every mark."""
+    begun = perf_counter()
+    assert least_tokens("." * 1_000_000) == 0
+    assert least_tokens("…,_" * 300_000 + "a b") == 2
+    assert perf_counter() - begun < 2

@@ -14,7 +14,9 @@ from functools import lru_cache
 from proxyaudit.core.message import Message, Text, ToolResult
 from proxyaudit.core.turn import Turn, Usage
 
-_WORD = re.compile(r"\S*[^\W_]\S*")
+# Two passes, since one pattern for a word with a letter in it backtracks over every run of dots.
+_PIECE = re.compile(r"\S+")
+_LETTER = re.compile(r"[^\W_]")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _LETTERS_A_TOKEN = 4
 
@@ -23,7 +25,8 @@ def least_tokens(text: str) -> int:
     """Words, and letters of unspaced scripts by fours."""
     unspaced = len(_UNSPACED.findall(text))
     spaced = _UNSPACED.sub(" ", text) if unspaced else text
-    return sum(1 for _ in _WORD.finditer(spaced)) + unspaced // _LETTERS_A_TOKEN
+    words = sum(1 for piece in _PIECE.finditer(spaced) if _LETTER.search(piece[0]))
+    return words + unspaced // _LETTERS_A_TOKEN
 
 
 def spoken(message: Message) -> str:

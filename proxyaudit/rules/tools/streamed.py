@@ -1,6 +1,7 @@
 """The pieces of streamed calls, put into calls without repairing what a server sent."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic_core import from_json
@@ -8,6 +9,8 @@ from pydantic_core import from_json
 from proxyaudit.core.turn import CallDelta
 
 _NOTHING = frozenset({"null", "none", "undefined", "nil"})
+# What opens and closes in JSON. An escaped letter is one mark, a backslash alone ends a piece.
+_MARKS = re.compile(r'\\.|\\\Z|["{}\[\]]', re.DOTALL)
 
 
 def is_nothing(name: str) -> bool:
@@ -25,18 +28,51 @@ def is_object(arguments: str) -> bool:
 
 @dataclass(slots=True)
 class Streamed:
-    """The pieces that one call came in; `after` is the call whose index it took, if it took one."""
+    """The pieces that one call came in; `after` is the call whose index it took, if it took one.
+
+    `id` is the first id that a piece bore; `blank` says that no arguments came but white space.
+    """
 
     pieces: list[CallDelta] = field(default_factory=list)
     after: "Streamed | None" = None
+    id: str = ""
+    blank: bool = True
+    _depth: int = 0
+    _quoted: bool = False
+    _escaped: bool = False
+    _never: bool = False
 
-    @property
-    def id(self) -> str:
-        return next((p.id for p in self.pieces if p.id), "")
+    def add(self, delta: CallDelta) -> None:
+        self.pieces.append(delta)
+        self.id = self.id or delta.id or ""
+        if delta.arguments:
+            self.blank = self.blank and not delta.arguments.strip()
+            self._follow(delta.arguments)
+
+    def _follow(self, piece: str) -> None:
+        """Keep count of open brackets, piece by piece: cost grows with the new letters alone."""
+        for mark in _MARKS.findall("\\" + piece if self._escaped else piece):
+            if mark == '"':
+                self._quoted = not self._quoted
+            elif not self._quoted and mark in "{[":
+                self._depth += 1
+            elif not self._quoted and mark in "}]":
+                self._depth -= 1
+            self._escaped = mark == "\\"
 
     @property
     def arguments(self) -> str:
         return "".join(p.arguments or "" for p in self.pieces)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the arguments so far are one object. Read only where all brackets are closed, and
+        never again once that was none: more letters cannot mend it."""
+        if self._never or self.blank or self._depth or self._quoted:
+            return False
+        whole = is_object(self.arguments)
+        self._never = not whole
+        return whole
 
     @property
     def names(self) -> list[CallDelta]:
@@ -49,12 +85,16 @@ def streamed_calls(deltas: Sequence[CallDelta]) -> list[Streamed]:
     call."""
     calls: list[Streamed] = []
     by_index: dict[int, Streamed] = {}
+    by_id: dict[str, Streamed] = {}
     for delta in deltas:
-        call = by_index.get(delta.index) if delta.index is not None else _by_id(calls, delta)
+        last = calls[-1] if calls else None
+        call = by_index.get(delta.index) if delta.index is not None else _meant(delta, by_id, last)
         if call is None or _begins_another(call, delta):
             call = Streamed(after=call)
             calls.append(call)
-        call.pieces.append(delta)
+        if not call.id and delta.id:
+            by_id[delta.id] = call
+        call.add(delta)
         if delta.index is not None:
             by_index[delta.index] = call
     return calls
@@ -67,19 +107,20 @@ def collisions(deltas: Sequence[CallDelta]) -> Iterator[Streamed]:
             yield call
 
 
-def _by_id(calls: Sequence[Streamed], delta: CallDelta) -> Streamed | None:
-    if not calls or not delta.id:
-        return calls[-1] if calls and not delta.name else None
-    return next((call for call in reversed(calls) if call.id == delta.id), None)
+def _meant(
+    delta: CallDelta, by_id: Mapping[str, Streamed], last: Streamed | None
+) -> Streamed | None:
+    """The call of a piece without an index."""
+    if delta.id:
+        return by_id.get(delta.id)
+    return None if delta.name else last
 
 
 def _begins_another(call: Streamed, delta: CallDelta) -> bool:
     """A new call: another id and a name, or a name and a new object where one is complete."""
     new_id = bool(delta.id and call.id and delta.id != call.id)
     named = bool(delta.name) and not is_nothing(delta.name or "")
-    sofar = call.arguments
-    complete = is_object(sofar)
-    fresh = (delta.arguments or "").lstrip().startswith("{")
     if new_id and named:
-        return complete or not sofar.strip()
-    return complete and fresh and (new_id or named)
+        return call.blank or call.complete
+    fresh = (delta.arguments or "").lstrip().startswith("{")
+    return fresh and (new_id or named) and call.complete

@@ -1,0 +1,1 @@
+"""Prompt caches and response caches: broken by the harness, defeated on the way, or stale."""

@@ -1,0 +1,95 @@
+"""context.state_ignored"""
+
+from collections.abc import Iterator
+
+from proxyaudit.core.finding import Skip
+from proxyaudit.core.json import JSON
+from proxyaudit.core.traffic import Traffic
+from proxyaudit.core.turn import Turn
+from proxyaudit.rules.base import Facts, Found, Outcome, at, rule
+from proxyaudit.rules.context.response_object import response_object
+from proxyaudit.rules.context.tokens import counted
+from proxyaudit.rules.reading import whole
+
+_FIELDS = ("previous_response_id", "conversation")
+
+
+@rule("context.state_ignored", severity="error", on=Traffic)
+def state_ignored(traffic: Traffic, facts: Facts) -> Iterator[Outcome]:
+    """A server-side conversation reference had no effect.
+
+    What it does
+        Looks at requests that refer to a history kept by the server (`previous_response_id`,
+        `conversation`) and were answered. Reports it if the reply says null where it should repeat
+        the reference, or if fewer prompt tokens were counted than for the turn referred to, whose
+        prompt and reply are part of this one. Reasoning may lawfully be left out, and so may the
+        counts of a turn with other tools or instructions.
+
+    Why it matters
+        The client sends nothing but the new message. If the server does not put the history in
+        front of it, the model begins anew at every turn, and nobody is told.
+
+    Example
+        Bad: {"previous_response_id": "q1"} is answered {"previous_response_id": null, "usage":
+        {"input_tokens": 40}}, and 52 were counted for q1
+        Good: {"previous_response_id": "q1", "usage": {"input_tokens": 68}}; or an error 404
+
+    What to look at next
+        Whether the server keeps replies at all (`store`), and whether the proxy sends all requests
+        of a conversation to the same backend.
+    """
+    known = {t.reply.id: t for t in traffic.turns if t.reply and t.reply.id}
+    referring = [t for t in traffic.turns if any(_reference(t, field) for field in _FIELDS)]
+    if not referring:
+        yield Skip("no request refers to a history kept by the server")
+    for turn in referring:
+        if whole(turn) is None:
+            continue
+        denied = next((f for f in _FIELDS if _reference(turn, f) and _is_denied(turn, f)), None)
+        before = known.get(turn.prompt.previous_id or "")
+        fewer = before is not None and _counted_too_few(before, turn)
+        if denied or fewer:
+            yield _found(turn, denied, before if fewer else None)
+
+
+def _reference(turn: Turn, field: str) -> bool:
+    if field == "conversation":
+        return bool(turn.prompt.settings.get(field)) and turn.dialect == "openai-responses"
+    return turn.prompt.previous_id is not None
+
+
+def _is_denied(turn: Turn, field: str) -> bool:
+    """Whether the reply says in so many words that there is no such reference."""
+    said = response_object(turn)
+    return isinstance(said, dict) and field in said and said[field] is None
+
+
+def _counted_too_few(before: Turn, turn: Turn) -> bool:
+    had, has = counted(before), counted(turn)
+    if had is None or has is None or turn.prompt.settings.get("truncation") == "auto":
+        return False
+    if before.prompt.tools != turn.prompt.tools or _instructions(before) != _instructions(turn):
+        return False
+    return before.prompt.model == turn.prompt.model and has < had
+
+
+def _instructions(turn: Turn) -> list[str]:
+    return [m.content for m in turn.prompt.messages if m.pointer.startswith("/instructions")]
+
+
+def _found(turn: Turn, denied: str | None, before: Turn | None) -> Found:
+    numbers: dict[str, JSON] = {"prompt_tokens": counted(turn)}
+    text = f"the reply says {denied}: null" if denied else ""
+    if before is not None:
+        numbers["prompt_tokens_before"] = counted(before)
+        counts = f"{counted(turn):,} prompt tokens were counted, {counted(before):,} before"
+        text = f"{text}; {counts}" if text else counts
+    usage = turn.reply.usage if turn.reply else None
+    told = f"/{denied}" if denied else usage.pointer if usage else ""
+    stream = turn.reply is not None and turn.reply.stream is not None
+    return Found(
+        f"the history that the request refers to was not used: {text}",
+        places=(at(turn, "response", "/stream" if stream and denied else told),),
+        before=(at(turn, "request", f"/{denied or _FIELDS[0]}"),),
+        evidence=numbers,
+    )

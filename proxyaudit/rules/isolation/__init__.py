@@ -1,0 +1,1 @@
+"""Walls between conversations: what one of them knows and another one says."""

@@ -15,7 +15,7 @@ from proxyaudit.core.message import (
     canonical_arguments,
 )
 from proxyaudit.core.message import Text as Said
-from proxyaudit.report.safe import safe, safe_line
+from proxyaudit.report.safe import safe_line
 
 ROLE_STYLE = {"system": "magenta", "user": "cyan", "assistant": "green", "tool": "yellow"}
 # Where a line is cut at this much, the rest is counted.
@@ -50,9 +50,10 @@ def message_rows(
 
 def role(message: Message) -> Text:
     """The role, with the word as sent where it is another one."""
-    word = message.role
+    # A role that no dialect knows is kept as it was sent: it is text from traffic, too.
+    word = safe_line(message.role, 20)
     if message.raw_role and message.raw_role != message.role:
-        word = f"{message.role} ({safe_line(message.raw_role, 20)})"
+        word = f"{word} ({safe_line(message.raw_role, 20)})"
     return Text(word, ROLE_STYLE.get(message.role, ""))
 
 
@@ -88,7 +89,7 @@ def _line(part: Part, limit: int) -> Text:
             return Text("reasoning  ", "dim").append(cut(text, limit), "dim italic")
         case ToolCall(id_, name, arguments):
             out = Text("→ call  ", "dim").append(safe_line(name or "(no name)", 60), "bold")
-            return out.append(f" {cut(arguments, limit)}").append(f"  {safe(id_)}", "dim")
+            return out.append(f" {cut(arguments, limit)}").append(f"  {safe_line(id_)}", "dim")
         case ToolResult(call_id, text):
             return Text(f"← {safe_line(call_id, 40)}  ", "dim").append(cut(text, limit))
         case _:

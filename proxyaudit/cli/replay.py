@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from proxyaudit.core.replay import ReplayResult
     from proxyaudit.workflows.replay import Progress
 
-_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+_KEYS = {
+    "anthropic": "ANTHROPIC_API_KEY",
+    "openai": "OPENAI_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+}
 _INTERRUPTED = 130
 _EXAMPLES = examples(
     "proxyaudit replay latest --target http://127.0.0.1:8080",

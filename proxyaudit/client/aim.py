@@ -115,6 +115,8 @@ def _with_credential(headers: Headers, key: str | None, dialect: str) -> Headers
             sent.append((name, value))
     if key is not None and dialect.startswith("anthropic"):
         sent.append(("x-api-key", key))
+    elif key is not None and dialect == "gemini":
+        sent.append(("x-goog-api-key", key))
     elif key is not None:
         sent.append(("Authorization", f"Bearer {key}"))
     return tuple(sent)

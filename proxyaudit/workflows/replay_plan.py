@@ -86,7 +86,7 @@ def plan(
             elif _wanted(place := places.get(turn.id, Place()), selection):
                 items.append(Planned(turn, place))
     if not items:
-        raise _nothing_to_send(recording, chosen, selection, len(unread))
+        raise _nothing_to_send(recording, chosen, selection)
     return Plan(chosen, tuple(items), tuple(unread) if selection.everything else ())
 
 
@@ -125,9 +125,7 @@ def _wanted(place: Place, selection: Selection) -> bool:
     return selection.turn is None or place.number == selection.turn
 
 
-def _nothing_to_send(
-    recording: Recording, tap: Tap, selection: Selection, unread: int
-) -> UserError:
+def _nothing_to_send(recording: Recording, tap: Tap, selection: Selection) -> UserError:
     if not selection.everything:
         wanted = f"turn {selection.turn}" if selection.turn is not None else "request"
         return UserError(
@@ -135,7 +133,7 @@ def _nothing_to_send(
             "See what there is: proxyaudit show RECORDING",
         )
     there = sum(exchange.tap == tap for exchange in recording.exchanges)
-    why = f"{unread} exchanges, none of them a model request over HTTP" if there else "nothing"
+    why = f"{there} exchanges, none of them a model request over HTTP" if there else "nothing"
     return UserError(
         f"{recording.target} has nothing to send: {why} at the {tap} tap",
         "Choose the other tap with --tap, or see what there is: proxyaudit show RECORDING",

@@ -256,3 +256,41 @@ def test_json_of_show_and_diff_name_their_schema(
     forwarded = found["comparisons"][0]
     assert forwarded["relation"] == "forwarded"
     assert [row["kind"] for row in forwarded["rows"]] == ["equal", "dropped", "dropped", "equal"]
+
+
+def test_a_later_turn_on_a_websocket_is_shown_by_its_own_id(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its question is the request, its answer the response, and `--turn` finds it as well."""
+
+    def frame(at: float, sender: str, **event: object) -> dict[str, object]:
+        return {"at": at, "from": sender, "text": json.dumps(event)}
+
+    frames = []
+    for number, word in enumerate(("one", "two")):
+        more = {"previous_response_id": "r0"} if number else {}
+        output = [{"type": "message", "role": "assistant", "content": f"said {word}"}]
+        answer = {"id": f"r{number}", "status": "completed", "output": output}
+        frames.append(frame(number, "client", type="response.create", input=word, **more))
+        frames.append(frame(number + 0.5, "server", type="response.completed", response=answer))
+    exchange = {
+        "format": "proxyaudit.exchange/1",
+        "id": "w",
+        "tap": "client",
+        "started_at": 1_790_000_000.0,
+        "request": {"method": "GET", "url": "ws://h/v1/responses", "headers": []},
+        "response": {"status": 101, "headers": [], "body": "", "chunks": []},
+        "end": "complete",
+        "websocket": frames,
+    }
+    write(folder / "socket.jsonl", exchange)
+    assert run(["show", "socket", "w#2", "--format", "json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["exchange"]
+    assert (shown["id"], shown["turn"], shown["conversation"]) == ("w#2", 2, "c1")
+    assert [m["pointer"] for m in shown["prompt"]["messages"]] == [
+        "/previous_response_id",
+        "/previous_response_id",
+        "/input",
+    ]
+    assert run(["show", "socket", "--turn", "2", "--raw", "request"]) == 0
+    assert json.loads(capsys.readouterr().out)["input"] == "two"

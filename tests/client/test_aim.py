@@ -89,11 +89,11 @@ def test_recorded_credentials_never_leave(value: str) -> None:
 
 def test_key_goes_where_the_dialect_or_the_recording_has_it() -> None:
     """The place of the recorded credential first, else the dialect's own."""
-    names = {
-        dialect: dict(sent((), "k", dialect)) for dialect in ("openai-chat", "anthropic-messages")
-    }
+    dialects = ("openai-chat", "anthropic-messages", "gemini")
+    names = {dialect: dict(sent((), "k", dialect)) for dialect in dialects}
     assert names["openai-chat"]["Authorization"] == "Bearer k"
     assert names["anthropic-messages"]["x-api-key"] == "k"
+    assert names["gemini"]["x-goog-api-key"] == "k"
     assert ("api-key", "k") in sent((("api-key", FINGERPRINT),), "k")
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -12,7 +12,15 @@ from loopback import Answer, Server, plain, raw, serving, then_close
 from proxyaudit.client.send import Timeouts
 from proxyaudit.core.conversation import Conversation
 from proxyaudit.core.errors import UserError
-from proxyaudit.core.exchange import Chunk, Exchange, Headers, Request, Response, Tap
+from proxyaudit.core.exchange import (
+    Chunk,
+    Exchange,
+    Headers,
+    Request,
+    Response,
+    Tap,
+    WebSocketMessage,
+)
 from proxyaudit.core.recording import Recording
 from proxyaudit.core.replay import ReplayedTurn, ReplayResult
 from proxyaudit.dialects.read import NotATurn, read_turn
@@ -369,3 +377,19 @@ def test_key_is_asked_for_by_dialect() -> None:
     spy: Callable[[str], str | None] = key
     asyncio.run(sent(recording(recorded("a", completion())), plain(completion()), key=spy))
     assert asked_for == ["openai-chat"]
+
+
+def test_turns_on_a_websocket_are_not_sent_again_and_say_so() -> None:
+    """Each is counted; what went over HTTP is replayed all the same."""
+    ask = json.dumps({"type": "response.create", "input": "hi"})
+    frames = tuple(WebSocketMessage(float(n), "client", ask) for n in range(2))
+    http = recorded("a", completion())
+    socket = replace(recorded("w"), websocket=frames)
+    result, server, _ = asyncio.run(sent(recording(http, socket), plain(completion())))
+    assert len(server.bodies) == 1
+    assert [(n.exchange, n.reason) for n in result.not_replayed] == [
+        ("w", "a turn on a websocket; only HTTP requests are sent again"),
+        ("w#2", "a turn on a websocket; only HTTP requests are sent again"),
+    ]
+    with pytest.raises(UserError, match="1 exchanges, none of them a model request over HTTP"):
+        asyncio.run(sent(recording(socket)))

@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 _TOKEN = re.compile(r"[^\W_][\w@./:-]*")
 _DIGITS, _LONG_NUMBER, _NAME = 3, 5, 4
 _COMMON = re.compile(
-    r"""\d{4}-\d{2}(-\d{2})?(t.*)? | \d{1,4}[/.-]\d{1,2}[/.-]\d{1,4} | \d{1,2}([:.]\d\d){1,2}(am|pm|z)?
+    r"""\d{4}-\d{2}(-\d{2})?(t.*)? | \d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}
+    | \d{1,2}([:.]\d\d){1,2}(am|pm|z)?
     | v?\d+(\.\d+)+[\w.+-]* | [12]\d{3}s? | \d+[-x×]\d+ | \d+(\.\d+)?[a-z]{1,4}
     | (utf|sha|md|rfc|iso|ieee|cve|http|https|gpt|claude|llama|qwen|base|ascii|cp|windows|win|arm
        |python|py|es|ecma|ts|e|err|errno|h|mp|ipv|x|f|u|i|int|uint|float|q|localhost|port)

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
 from urllib.parse import urlsplit
 
 from proxyaudit.core.exchange import Exchange
 from proxyaudit.dialects.glance import glance
 from proxyaudit.dialects.read import NotATurn
+from proxyaudit.report.parts import count
 from proxyaudit.report.safe import safe_line
+from proxyaudit.report.units import clock
 
 _ENDS = {
     "client_abort": "client gone",
@@ -23,10 +24,10 @@ _ENDS = {
 
 def exchange_line(exchange: Exchange) -> str:
     """One line for an exchange: when, where, what, and how it ended."""
-    clock = datetime.fromtimestamp(exchange.started_at).astimezone().strftime("%H:%M:%S")
+    at = clock(exchange.started_at, None)
     words = [exchange.request.method, _path(exchange), *_said(exchange)]
     # Piece by piece, so that none can push the end of the line out of sight.
-    return "  ".join((clock, f"{exchange.tap:8}", *(safe_line(word, 120) for word in words)))
+    return "  ".join((at, f"{exchange.tap:8}", *(safe_line(word, 120) for word in words)))
 
 
 def _path(exchange: Exchange) -> str:
@@ -41,14 +42,14 @@ def _said(exchange: Exchange) -> list[str]:
         words.append(f"({seen.reason})")
     else:
         model = safe_line(seen.model or "no model", 40)
-        words.append(f"{model} · {seen.messages} messages")
+        words.append(f"{model} · {count(seen.messages, 'message')}")
     response = exchange.response
     if response is None:
         words.append("→ no answer")
     else:
         first = response.chunks[0].at if response.chunks else response.ended_at
         words.append(f"→ {response.status}")
-        words.append(f"{len(response.chunks)} chunks, first {_seconds(first)}")
+        words.append(f"{count(len(response.chunks), 'chunk')}, first {_seconds(first)}")
         words.append(f"in {_seconds(response.ended_at)}")
     if exchange.end != "complete":
         detail = f": {exchange.error}" if exchange.error else ""

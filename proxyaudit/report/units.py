@@ -1,23 +1,39 @@
 """Times, sizes and ids in the fewest letters that still say it."""
 
 from collections.abc import Collection
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
+
+# Beyond this no duration is meant: such a number is shown in short instead of in all its digits.
+_ENDLESS = 1e9
 
 
-def clock(epoch: float) -> str:
-    """A time of day, UTC."""
-    return datetime.fromtimestamp(epoch, UTC).strftime("%H:%M:%S")
+def clock(epoch: float, zone: tzinfo | None = UTC) -> str:
+    """A time of day, UTC or in a zone (None: that of this machine); "–" for no time at all."""
+    at = _date(epoch, zone)
+    return at.strftime("%H:%M:%S") if at else "–"
 
 
 def moment(epoch: float) -> str:
-    """A date and a time, UTC."""
-    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    """A date and a time, UTC; a number that no calendar holds is shown as it is."""
+    at = _date(epoch, UTC)
+    return at.strftime("%Y-%m-%d %H:%M:%S UTC") if at else f"no date ({epoch:g})"
+
+
+def _date(epoch: float, zone: tzinfo | None) -> datetime | None:
+    """None where there is no such year: a recording may hold any number."""
+    try:
+        at = datetime.fromtimestamp(epoch, UTC)
+        return at if zone is UTC else at.astimezone(zone)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def seconds(value: float | None) -> str:
     """2 ms, 0.31 s, 42 s; empty if not known."""
     if value is None:
         return ""
+    if abs(value) > _ENDLESS:
+        return f"{value:.3g} s"
     if value < 0.1:
         return f"{value * 1000:.0f} ms"
     return f"{value:.2f} s" if value < 10 else f"{value:,.0f} s"

@@ -294,3 +294,14 @@ def test_a_later_turn_on_a_websocket_is_shown_by_its_own_id(
     ]
     assert run(["show", "socket", "--turn", "2", "--raw", "request"]) == 0
     assert json.loads(capsys.readouterr().out)["input"] == "two"
+
+
+@pytest.mark.parametrize("when", [1e13, 1e300, -1e18])
+def test_a_time_that_no_calendar_holds_is_shown_all_the_same(
+    folder: Path, when: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder / "odd.jsonl", *({**each, "started_at": when} for each in clean()))
+    assert run(["show", "odd"]) == 0
+    assert f"no date ({when:g})" in capsys.readouterr().out
+    assert run(["show", "odd", "--turn", "1"]) == 0
+    assert f"no date ({when:g})" in capsys.readouterr().out

@@ -73,13 +73,15 @@ def audit(
     recording could be judged.
     """
     from proxyaudit.report.json import report_json
-    from proxyaudit.workflows.audit import audit_all, exit_code
+    from proxyaudit.workflows.audit import audit_all, exit_code, keep_recordings
     from proxyaudit.workflows.selection import check_facts, rules_for
 
     settings = _settings()
     rules = rules_for(select or settings.select, ignore or settings.ignore)
     facts = assume or []
     check_facts(facts)
+    if output is not None:
+        keep_recordings(output, recordings, root)
     judged = list(audit_all(recordings, root, rules=rules, facts=facts, settings=settings))
     reports = [one.report for one in judged]
     if format_ == "json":

@@ -12,6 +12,7 @@ from proxyaudit.engine import Audited, audit
 from proxyaudit.rules.base import Rule
 from proxyaudit.store.find import resolve
 from proxyaudit.store.read import open_recording
+from proxyaudit.store.segments import is_recording
 from proxyaudit.workflows.selection import with_facts
 from proxyaudit.workflows.settings import Settings, stated
 
@@ -73,6 +74,20 @@ def exit_code(reports: Sequence[Report], fail_on: Severity | None) -> int:
         return 2
     found = [finding.severity for report in reports for finding in report.findings]
     return int(fail_on is not None and any(at_least(s, fail_on) for s in found))
+
+
+def keep_recordings(output: Path, targets: Sequence[str], root: Path) -> None:
+    """UserError if a report written to `output` would replace an input, or part of a recording."""
+    hint = "choose another --output: a report must not replace a recording"
+    if any(is_recording(folder) for folder in output.resolve().parents):
+        raise UserError(f"{output} is inside a recording", hint)
+    for target in targets:
+        try:
+            path = resolve(target, root)
+        except UserError:
+            continue  # it is not there; the audit says so
+        if output.exists() and output.samefile(path):
+            raise UserError(f"{output} is the recording to audit", hint)
 
 
 def _unreadable(target: str, error: UserError) -> Report:

@@ -132,3 +132,30 @@ def test_escape_sequences_in_traffic_stay_text(
         assert "\x1b" not in out
         assert "\x9b" not in out
         assert "Bob" in out
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_report_never_replaces_its_recording(
+    tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not by path, by name or by a link; and no report goes into a recording's folder."""
+    recording = write(tmp_path / "clean.jsonl", *clean())
+    held = recording.read_bytes()
+    link = tmp_path / "report.txt"
+    link.symlink_to(recording)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "meta.json").write_text("{}")
+    root = ("--recordings", tmp_path, "--format", form)
+    for target, output in (
+        (recording, recording),
+        ("clean", recording),
+        (recording, link),
+        (recording, folder / "exchanges-0001.jsonl.zst"),
+    ):
+        assert _audit(target, "--output", output, *root) == 2
+        assert "choose another --output" in capsys.readouterr().err
+    assert _audit("none-such", recording, "--output", recording, *root) == 2
+    assert recording.read_bytes() == held
+    assert [path.name for path in folder.iterdir()] == ["meta.json"]
+    assert _audit(recording, "--output", tmp_path / "other.txt", *root) == 0

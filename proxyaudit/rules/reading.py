@@ -9,7 +9,8 @@ from proxyaudit.core.turn import Prompt, Reply, Turn
 from proxyaudit.rules.base import at
 
 _FENCED = re.compile(r"^ {0,3}(```+|~~~+).*?(^ {0,3}\1|\Z)", re.DOTALL | re.MULTILINE)
-_INLINE = re.compile(r"(`+)[^`\n][^\n]*?\1")
+# The opening is bounded: a long run of backticks would be tried at every length from every place.
+_INLINE = re.compile(r"(`{1,20})[^`\n][^\n]*?\1")
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "“": '"', "”": '"'})
 
 

@@ -14,7 +14,7 @@ from proxyaudit.rules.wording import count
 # A root, a home, a drive, or a file of weights in a folder. `vendor/name` is no path.
 _PATH = re.compile(
     r"""^(/|\./|\.\./|~|file:|[a-z]:[\\/]|\\\\) | \\ | /snapshots/[0-9a-f]{8}
-    | .+/.+\.(gguf|ggml|bin|pt|pth|safetensors|onnx)$""",
+    | /[^/]+\.(gguf|ggml|bin|pt|pth|safetensors|onnx)$""",
     re.IGNORECASE | re.VERBOSE,
 )
 _LISTS = re.compile(r"/(models|tags|model)(/[^/?]+)*/?$")

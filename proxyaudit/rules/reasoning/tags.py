@@ -25,7 +25,8 @@ _GLUED = re.compile(r"\s*analysis(?=[A-Z]).*?assistantfinal", re.DOTALL)
 _CLOSING = re.compile(
     rf"</{_NAME}>|\[/think\]|◁/think▷|<\|(?:end_thinking|end_of_thought|/think)\|>", re.IGNORECASE
 )
-_BLOCK = re.compile(rf"^[ \t]*(?P<mark><{_NAME}>).*?</{_NAME}>", re.I | re.M | re.S)
+_BLOCK = re.compile(rf"^[ \t]*(?P<mark><{_NAME}>)", re.I | re.M)
+_END = re.compile(rf"</{_NAME}>", re.I)
 
 
 class Leak(NamedTuple):
@@ -43,10 +44,16 @@ def find_leak(text: str, plain: str) -> Leak | None:
         return Leak(opening["mark"], certain=True)
     if _GLUED.match(text):
         return Leak("analysis…assistantfinal", certain=True)
-    block = _BLOCK.search(plain)
+    block = _block(plain)
     if block and not _SUBJECT.match(plain, block.end("mark")):
         return Leak(block["mark"], certain=False)
     return _unopened(plain)
+
+
+def _block(plain: str) -> re.Match[str] | None:
+    """The first tag on a line of its own that is closed somewhere: one pass, however many open."""
+    opening = _BLOCK.search(plain)
+    return opening if opening and _END.search(plain, opening.end()) else None
 
 
 def _unopened(plain: str) -> Leak | None:

@@ -58,10 +58,18 @@ def _is_call(text: str, mark: re.Match[str], offered: Collection[str], token: bo
     after = text[mark.end() : mark.end() + _REACH]
     if any(_names(after, name) for name in offered):
         return True
-    opens = text[: mark.start()].rpartition("\n")[2].strip() == ""
+    opens = _opens_line(text, mark.start())
     if after.lstrip().startswith(("{", "[", "<")):
         return token or opens
     return token and (not after.strip() or (opens and not re.match(r"\s+[A-Za-z]", after)))
+
+
+def _opens_line(text: str, at: int) -> bool:
+    """Whether nothing but white space stands before a place in its line. A deeper indent than the
+    reach is none: to look for the start of one endless line at every mark would cost its square."""
+    begin = max(0, at - _REACH)
+    _, cut, line = text[begin:at].rpartition("\n")
+    return not line.strip() and (bool(cut) or begin == 0)
 
 
 def _names(after: str, name: str) -> bool:

@@ -1,12 +1,17 @@
 """param.dropped and param.changed"""
 
+from math import inf, nan
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rules.builders import CHAT, MESSAGES, findings, hop, pointers, turn
 
 from proxyaudit.core.comparison import Comparison
 from proxyaudit.core.json import JSON
 from proxyaudit.core.message import user
 from proxyaudit.rules.base import Found
+from proxyaudit.rules.params.differences import same
 
 DROPPED, CHANGED = "param.dropped", "param.changed"
 type Settings = dict[str, JSON]
@@ -112,3 +117,26 @@ def test_a_translator_may_say_thinking_in_other_words() -> None:
 def test_a_tool_choice_says_nothing_once_the_tools_are_gone() -> None:
     client = turn(settings={"tool_choice": "required"}, tools=["t"])
     assert all_of(hop(client, turn(tap="upstream"))) == []
+
+
+HUGE = 10**400
+NUMBERS = st.one_of(
+    st.integers(), st.floats(), st.integers(HUGE - 3, HUGE + 3), st.integers(-HUGE - 3, -HUGE + 3)
+)
+
+
+@given(NUMBERS, NUMBERS)
+def test_numbers_of_any_size_are_compared(old: float, new: float) -> None:
+    """Integers beyond all floats, infinities and NaN are values like others."""
+    assert same(old, old)
+    assert same(old, new) == same(new, old)
+    assert same({"a": [old]}, {"a": [new]}) == same(old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(HUGE, HUGE + 1), (HUGE, 1.5), (HUGE, inf), (1, nan), (inf, -inf)]
+)
+def test_other_numbers_differ(old: float, new: float) -> None:
+    assert not same(old, new)
+    found = findings(CHANGED, sent_on({"seed": old}, {"seed": new}))
+    assert pointers(found) == ["/seed"]

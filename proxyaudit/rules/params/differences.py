@@ -98,12 +98,21 @@ def same(old: JSON, new: JSON) -> bool:
     if isinstance(old, bool) or isinstance(new, bool):
         return old is new
     if isinstance(old, int | float) and isinstance(new, int | float):
-        return isclose(old, new, rel_tol=1e-6)
+        return _same_number(old, new)
     if isinstance(old, dict) and isinstance(new, dict):
         return all(value is None or same(value, new.get(key)) for key, value in old.items())
     if isinstance(old, list) and isinstance(new, list):
         return len(old) == len(new) and all(map(same, old, new))
     return old == new
+
+
+def _same_number(old: float, new: float) -> bool:
+    if old == new or (old != old and new != new):
+        return True
+    try:
+        return isclose(old, new, rel_tol=1e-6)
+    except OverflowError:  # An integer beyond all floats.
+        return False
 
 
 def _is_lawful(name: str, value: JSON, right: Prompt, translated: bool) -> bool:

@@ -20,6 +20,7 @@ class Chain:
     into turns of that tap only.
     """
 
+    _heard: dict[tuple[str, str], tuple[Turn, tuple[Message, ...]]] = field(default_factory=dict)
     _kept: dict[tuple[str, str], tuple[Message, ...]] = field(default_factory=dict)
 
     def rebuild(self, turn: Turn) -> Turn:
@@ -27,15 +28,20 @@ class Chain:
         prompt = turn.prompt
         before: tuple[Message, ...] | None = None
         if prompt.previous_id is not None and not prompt.rebuilt:
-            before = self._kept.get((turn.exchange.tap, prompt.previous_id))
+            before = self._history((turn.exchange.tap, prompt.previous_id))
         if before is not None:
             turn = replace(turn, prompt=continued(prompt, before))
         self._keep(turn, before or ())
         return turn
 
     def _keep(self, turn: Turn, before: tuple[Message, ...]) -> None:
-        reply = turn.reply
-        if turn.prompt.hides_history or reply is None or reply.id is None:
-            return
-        said = moved([reply.message]) if reply.message else ()
-        self._kept[turn.exchange.tap, reply.id] = (*kept(turn.prompt, before), *said)
+        if not turn.prompt.hides_history and turn.reply and turn.reply.id is not None:
+            self._heard[turn.exchange.tap, turn.reply.id] = (turn, before)
+
+    def _history(self, key: tuple[str, str]) -> tuple[Message, ...] | None:
+        """What the server keeps under a reply's id; worked out when it is first named."""
+        if key not in self._kept and key in self._heard:
+            turn, before = self._heard[key]
+            said = turn.reply.message if turn.reply else None
+            self._kept[key] = (*kept(turn.prompt, before), *moved([said] if said else ()))
+        return self._kept.get(key)

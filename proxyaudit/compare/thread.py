@@ -240,6 +240,8 @@ def _match(known: _Known, new: _Known) -> _Match:
 def _rank(match: _Match, new: _Known) -> tuple[object, ...]:
     known = match.known
     return (
+        # Twin agents say much the same; the first message tells them apart.
+        match.prefix > 0,
         match.common,
         -match.lost,
         known.label == new.label,

@@ -5,6 +5,7 @@ Nothing heavy is imported here: `proxyaudit --help` has to answer at once.
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -42,16 +43,22 @@ def say(message: str, hint: str = "") -> None:
     """An error for the user, on stderr, harmless even if it quotes traffic."""
     from proxyaudit.report.safe import safe
 
-    print(f"proxyaudit: {safe(message)}", file=sys.stderr)
+    _tell(f"proxyaudit: {safe(message)}")
     if hint:
-        print(f"  hint: {safe(hint)}", file=sys.stderr)
+        _tell(f"  hint: {safe(hint)}")
 
 
 def note(message: str) -> None:
     """Something to know beside the result, on stderr."""
     from proxyaudit.report.safe import safe
 
-    print(safe(message), file=sys.stderr)
+    _tell(safe(message))
+
+
+def _tell(line: str) -> None:
+    # A terminal that is gone must not end a recording: there is nobody to tell then.
+    with suppress(OSError):
+        print(line, file=sys.stderr)
 
 
 def say_user_error(error: UserError) -> None:
@@ -88,8 +95,5 @@ def say_bug(error: BaseException) -> None:
     say(f"internal error: {type(error).__name__}: {error}")
     if is_debugging():
         return
-    print(
-        "  This is a bug in proxyaudit. Please report it with what this prints:\n"
-        f"  {DEBUG}=1 proxyaudit …",
-        file=sys.stderr,
-    )
+    _tell("  This is a bug in proxyaudit. Please report it with what this prints:")
+    _tell(f"  {DEBUG}=1 proxyaudit …")

@@ -13,6 +13,7 @@ import typer
 import proxyaudit
 import proxyaudit.cli
 from proxyaudit.cli.common import DEBUG, is_debugging, say_bug, say_user_error
+from proxyaudit.cli.streams import is_stdout_bad, open_streams, output_failed, reader_gone
 from proxyaudit.core.errors import UserError
 from proxyaudit.report.encoding import adapt_streams
 
@@ -74,35 +75,47 @@ def run(arguments: Sequence[str]) -> int:
         build()(list(arguments), prog_name="proxyaudit")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except UserError as error:
-        say_user_error(error)
-        return 2
     except BrokenPipeError:
-        return _reader_gone()
+        return reader_gone()
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        if is_debugging():
-            traceback.print_exc()
-        say_bug(error)
+        return _failed(error)
+    return 0
+
+
+def _user_error(error: BaseException) -> UserError | None:
+    """The user's mistake in an error, also where tasks that ran together wrapped it in groups."""
+    if isinstance(error, BaseExceptionGroup):
+        return next(filter(None, map(_user_error, error.exceptions)), None)
+    return error if isinstance(error, UserError) else None
+
+
+def _failed(error: Exception) -> int:
+    if isinstance(error, OSError) and is_stdout_bad(error):
+        return output_failed(error)
+    mistake = _user_error(error)
+    if mistake is not None:
+        say_user_error(mistake)
         return 2
-    return 0
-
-
-def _reader_gone() -> int:
-    """Whoever read our output has closed it (`| head`): nothing more to say, and nobody to tell."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    if is_debugging():
+        traceback.print_exc()
+    say_bug(error)
+    return 2
 
 
 def main() -> None:
     """The console script."""
+    if not open_streams():
+        sys.exit(2)
     adapt_streams()
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        code = _reader_gone()
+        code = reader_gone()
+    except OSError as error:
+        code = output_failed(error)
     sys.exit(code)
 
 

@@ -1,5 +1,6 @@
 """The entry point: what goes wrong, how it is said, and with which code."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from inline_snapshot import snapshot
 import proxyaudit
 from proxyaudit.cli import main
 from proxyaudit.cli.main import run
+from proxyaudit.core.errors import UserError
 
 
 def _python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -101,6 +103,96 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         ["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False
     )
     assert ran.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--help",
+        "--version",
+        "list",
+        "rule",
+        "audit RECORDING",
+        "audit RECORDING --format json",
+        "show RECORDING",
+        "show RECORDING e2 --raw request",
+        "diff RECORDING",
+        "demo --list",
+    ],
+)
+def test_a_full_stdout_is_told_in_a_message(
+    tmp_path: Path, arguments: str, unbuffered: str
+) -> None:
+    recording = write(tmp_path / "clean.jsonl", *clean())
+    ran = _with_shell(arguments.replace("RECORDING", str(recording)), "> /dev/full", unbuffered)
+    assert ran.stderr == snapshot("""\
+proxyaudit: cannot write to stdout: No space left on device
+  hint: what was written is not complete
+""")
+    assert ran.returncode == 2
+
+
+@pytest.mark.parametrize("arguments", ["--help", "list", "record --upstream http://127.0.0.1:9"])
+def test_a_closed_stdout_is_told_in_a_message(arguments: str) -> None:
+    ran = _with_shell(arguments, ">&-")
+    assert ran.stderr == snapshot("""\
+proxyaudit: stdout is closed: there is nowhere to write to
+  hint: send the output to a file or a pipe
+""")
+    assert ran.returncode == 2
+
+
+def test_what_is_meant_for_a_closed_stderr_goes_nowhere() -> None:
+    """Not to stdout, where a program reads a result."""
+    ran = _with_shell("show no-such-recording", "2>&-")
+    assert (ran.returncode, ran.stdout) == (2, "")
+
+
+def _with_shell(
+    arguments: str, redirection: str, unbuffered: str = ""
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m proxyaudit.cli.main {arguments} {redirection}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+    )
+
+
+def test_a_full_disk_elsewhere_is_not_blamed_on_stdout(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _failing(monkeypatch, OSError(errno.ENOSPC, "No space left on device"))
+    assert run([]) == 2
+    assert "internal error: OSError" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("group", [ExceptionGroup, BaseExceptionGroup])
+def test_a_mistake_in_a_group_of_errors_is_shown_as_a_mistake(
+    group: type[ExceptionGroup[Exception]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Tasks that run together wrap what one of them raised."""
+    mistake = UserError("no such folder", "make it")
+    _failing(monkeypatch, group("tasks", [KeyError("x"), group("inner", [mistake])]))
+    assert run([]) == 2
+    assert capsys.readouterr().err == "proxyaudit: no such folder\n  hint: make it\n"
+
+
+def test_the_demo_says_that_it_cannot_record_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    taken = tmp_path / "file"
+    taken.write_text("")
+    assert run(["demo", "--recordings", str(taken)]) == 2
+    told = capsys.readouterr().err
+    assert f"proxyaudit: cannot record to {taken}" in told
+    assert "internal error" not in told
 
 
 def test_a_terminal_without_our_marks_gets_plain_words(tmp_path: Path) -> None:

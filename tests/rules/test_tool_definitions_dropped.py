@@ -1,8 +1,10 @@
 """tool.definitions_dropped"""
 
+import pytest
 from rules.builders import after, call, findings, hop, pointers, turn
 
-from proxyaudit.core.message import assistant, tool, user
+from proxyaudit.core.comparison import Comparison
+from proxyaudit.core.message import Message, assistant, system, tool, user
 from proxyaudit.core.turn import Tool
 
 RULE = "tool.definitions_dropped"
@@ -50,3 +52,55 @@ def test_a_tool_that_the_history_uses_is_missed() -> None:
     left = turn(*history, reply="Done.", tools=[READ, WRITE, LIST])
     right = turn(*history, assistant("Done."), user("More."), tools=[READ, LIST])
     assert [f.severity for f in findings(RULE, after(left, right))] == ["warn"]
+
+
+def without_tools(*newest: Message, reply: Message | str = "Two rakes are left.") -> Comparison:
+    """Turns of which the second has lost all tools and ends in `newest`."""
+    history = (user("Go."), assistant("", call("k", READ)), tool("k", "ok"))
+    left = turn(user("Go."), reply=history[1], tools=[READ, WRITE])
+    return after(left, turn(*history, *newest, reply=reply))
+
+
+@pytest.mark.parametrize(
+    "newest",
+    [
+        system("The maximum number of steps is reached. Answer in text."),
+        user("You ran out of steps: sum up what is done."),
+        user("Step limit reached. Say what is left."),
+        assistant("All tools are out of reach now. Tools are disabled until the user writes."),
+        user("Now answer without using any tools."),
+        user("Do not call any more tools, sum it up."),
+    ],
+)
+def test_a_last_answer_needs_no_tools(newest: Message) -> None:
+    assert [f.severity for f in findings(RULE, without_tools(newest))] == ["info"]
+
+
+@pytest.mark.parametrize(
+    "newest",
+    [
+        (),
+        (user("And now write the file."),),
+        (user("Which tools have we left?"),),
+        (user("Show all the steps."),),
+    ],
+)
+def test_near_miss_nobody_said_why_all_tools_are_gone(newest: tuple[Message, ...]) -> None:
+    assert [f.severity for f in findings(RULE, without_tools(*newest))] == [None]
+
+
+def test_near_miss_the_model_wanted_a_tool() -> None:
+    both = without_tools(user("Step limit reached."), reply=assistant("", call("z", READ)))
+    assert [f.severity for f in findings(RULE, both)] == [None]
+
+
+def test_near_miss_a_result_that_tells_of_a_limit_is_no_instruction() -> None:
+    history = (user("Go."), assistant("", call("k", READ)), tool("k", "Step limit reached."))
+    left = turn(user("Go."), reply=history[1], tools=[READ])
+    assert [f.severity for f in findings(RULE, after(left, turn(*history)))] == [None]
+
+
+def test_near_miss_a_proxy_has_no_last_answer() -> None:
+    asked = user("Answer without using any tools.")
+    found = findings(RULE, hop(turn(asked, tools=[READ]), turn(asked, tap="upstream", id="u")))
+    assert [f.severity for f in found] == [None]

@@ -2,9 +2,10 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rules.builders import MESSAGES, back, findings, pointers, said, skips, streamed, turn
+from rules.builders import MESSAGES, back, call, findings, pointers, said, skips, streamed, turn
 
 from proxyaudit.core.message import Message, Text, assistant
 from proxyaudit.core.turn import Turn
@@ -75,3 +76,41 @@ def test_cuts_do_not_count(text: str, cuts: list[int]) -> None:
     pieces = [said(text[a:b]) for a, b in pairwise(edges)]
     upstream, client = streamed(said(text), tap="upstream"), streamed(*pieces)
     assert findings(RULE, back(upstream, client)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "Your name is Bob.",
+            "Zorblax.",
+            "the proxy changed the text of the reply from 17 characters to 8, beginning with "
+            "character 1: “Your name is Bob.” became “Zorblax.”",
+        ),
+        (
+            "The weir is open today.",
+            "The weir is opened today.",
+            "the proxy changed the text of the reply from 23 characters to 25, beginning with "
+            "character 17: “…open today.” became “…opened today.”",
+        ),
+        (
+            "The weir is open today.",
+            "The weir",
+            "the proxy changed the text of the reply from 23 characters to 8, beginning with "
+            "character 9: “…weir is open today.” became “…weir”",
+        ),
+        (
+            "The weir is open.",
+            "",
+            "the proxy took all 17 characters of text out of the reply: “The weir is open.”",
+        ),
+    ],
+)
+def test_the_message_shows_what_changed(old: str, new: str, told: str) -> None:
+    assert [f.message for f in findings(RULE, both(old, new))] == [told]
+
+
+def test_the_message_tells_of_text_that_nobody_said() -> None:
+    asked = turn(reply=assistant("", call("k")), tap="upstream")
+    told = [f.message for f in findings(RULE, both(asked, turn(reply=assistant("Hm.", call("k")))))]
+    assert told == ["the proxy put 3 characters of text of its own into the reply: “Hm.”"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from proxyaudit.compare.align import common_prefix
 from proxyaudit.core.comparison import Comparison, Relation
 from proxyaudit.core.finding import Severity, Skip
 from proxyaudit.core.message import Message
@@ -9,7 +10,9 @@ from proxyaudit.rules.base import Facts, Found, Outcome, rule
 from proxyaudit.rules.content.double_escaped import is_double_escaped
 from proxyaudit.rules.reading import text_place, visible
 from proxyaudit.rules.stream.utf8_corrupt import MARK
-from proxyaudit.rules.wording import actor, around
+from proxyaudit.rules.wording import actor, around, count
+
+_SHOWN, _BEFORE = 40, 20
 
 
 @rule("stream.delta_changed", severity="error", on=Comparison, relations=(Relation.RETURNED,))
@@ -43,8 +46,7 @@ def delta_changed(found: Comparison, facts: Facts) -> Iterator[Outcome]:
             continue
         for what, old, new in _differences(left, right, found.left.dialect != found.right.dialect):
             yield Found(
-                f"{actor(found)} changed the {what} of the reply: {len(old):,} characters became "
-                f"{len(new):,}",
+                f"{actor(found)} {_told(what, old, new)}",
                 places=(text_place(found.right, right),),
                 before=(text_place(found.left, left),),
                 severity=_severity(old, new),
@@ -81,3 +83,27 @@ def _torn(old: str, new: str) -> bool:
 
 def _severity(old: str, new: str) -> Severity | None:
     return "info" if old.strip() == new.strip() else None
+
+
+def _told(what: str, old: str, new: str) -> str:
+    """What was done to a text, in words: how long it was and is, and where they part."""
+    if not old:
+        return (
+            f"put {count(len(new), 'character')} of {what} of its own into the reply: {_cut(new)}"
+        )
+    if not new:
+        return f"took all {count(len(old), 'character')} of {what} out of the reply: {_cut(old)}"
+    # The word in which they part is shown whole, for what it was before the change.
+    equal = common_prefix(old, new)
+    begin = max(old.rfind(" ", 0, equal) + 1, equal - _BEFORE)
+    return (
+        f"changed the {what} of the reply from {count(len(old), 'character')} to {len(new):,}, "
+        f"beginning with character {equal + 1:,}: {_cut(old, begin)} became {_cut(new, begin)}"
+    )
+
+
+def _cut(text: str, begin: int = 0) -> str:
+    """A few words of a text from a place on, in quotes; what was left out is marked."""
+    rest = text[begin : begin + _SHOWN + 1]
+    shown = " ".join(rest[:_SHOWN].split())
+    return f"“{'…' if begin else ''}{shown}{'…' if len(rest) > _SHOWN else ''}”"

@@ -1,15 +1,20 @@
 """The list of recordings, as text and as JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
 from proxyaudit.report.json import to_json
-from proxyaudit.report.parts import grid
+from proxyaudit.report.parts import indented
 from proxyaudit.report.safe import safe_line
 from proxyaudit.report.units import moment, number, size
+
+type Column = list[str]
+"""A title and a cell for each recording, all of them padded to the same width."""
+_GAP = "  "
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +49,47 @@ def shelf_text(entries: Sequence[Entry], root: str) -> RenderableType:
             Text(f"No recordings in {where}/."),
             Text("`proxyaudit demo` makes one without any model; `proxyaudit record` a real one."),
         )
-    heads = tuple(Text(h, "dim") for h in ("name", "started", "exchanges", "taps", "size", ""))
-    return grid([heads, *(_row(entry) for entry in entries)], right=(2, 4))
+    return _Shelf(entries)
 
 
-def _row(entry: Entry) -> tuple[Text | str, ...]:
-    return (
-        safe_line(entry.name, 50),
-        moment(entry.started_at),
-        "?" if entry.exchanges is None else number(entry.exchanges),
-        "?" if entry.taps is None else ", ".join(entry.taps) or "none",
-        size(entry.bytes),
-        Text(safe_line(entry.problem or "", 100), "yellow"),
-    )
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """The table in the fullest form that has room. Names stand whole: one has to type them."""
+
+    entries: Sequence[Entry]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        names = _column("name", (safe_line(entry.name) for entry in self.entries))
+        forms = [[names, *beside] for beside in _beside(self.entries)]
+        chosen = next((form for form in forms if _width(form) <= options.max_width), forms[-1])
+        head, *lines = (_GAP.join(cells).rstrip() for cells in zip(*chosen, strict=True))
+        yield Text(head, "dim")
+        for entry, line in zip(self.entries, lines, strict=True):
+            yield Text(line, overflow="fold")
+            if entry.problem:
+                yield indented(Text(safe_line(entry.problem, 300), "yellow"))
+
+
+def _beside(entries: Sequence[Entry]) -> Iterator[list[Column]]:
+    """The columns beside the names: all of them, then shorter and fewer ones; at last none."""
+    times = [moment(entry.started_at) for entry in entries]
+    minutes = (time.removesuffix(" UTC").rpartition(":")[0] or time for time in times)
+    counts = ("?" if e.exchanges is None else number(e.exchanges) for e in entries)
+    taps = ["?" if e.taps is None else ", ".join(e.taps) or "none" for e in entries]
+    sides = ("both" if "," in tap else tap for tap in taps)
+    exchanges = _column("exchanges", counts, right=True)
+    sizes = _column("size", (size(entry.bytes) for entry in entries), right=True)
+    yield [_column("started", times), exchanges, _column("taps", taps), sizes]
+    short = [_column("started, UTC", minutes), exchanges, _column("taps", sides), sizes]
+    yield from (short[:kept] for kept in range(len(short), -1, -1))
+
+
+def _column(title: str, cells: Iterable[str], *, right: bool = False) -> Column:
+    every = [title, *cells]
+    width = max(map(cell_len, every))
+    blanks = [" " * (width - cell_len(cell)) for cell in every]
+    return [b + cell if right else cell + b for cell, b in zip(every, blanks, strict=True)]
+
+
+def _width(form: Sequence[Column]) -> int:
+    return sum(cell_len(column[0]) for column in form) + len(_GAP) * (len(form) - 1)

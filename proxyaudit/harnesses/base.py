@@ -47,8 +47,11 @@ class Harness:
 
 
 UNKNOWN = Harness("the harness")
-# The tag in which opencode, Claude Code and Qwen Code put notes for the current request.
-REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
+# The tag in which opencode, Claude Code and Qwen Code put notes for the current request. What opens
+# and never closes is passed over at the next opening, so that a text is read once.
+REMINDER = re.compile(
+    r"<system-reminder>(?:(?!</?system-reminder>).)*+</system-reminder>\s*", re.DOTALL
+)
 
 
 @cache

@@ -1,13 +1,15 @@
 """Profiles of harnesses: how they are known, and what they lawfully do."""
 
+from time import perf_counter
+
 import pytest
-from comparing import across_turns, compared
+from comparing import across_hop, across_turns, compared
 from turns import turn
 
 from proxyaudit.core.exchange import Exchange, Headers, Request
 from proxyaudit.core.message import Message, ToolCall, assistant, system, tool, user
 from proxyaudit.core.recording import Assume
-from proxyaudit.harnesses.base import UNKNOWN, all_harnesses, harness_of
+from proxyaudit.harnesses.base import REMINDER, UNKNOWN, all_harnesses, harness_of
 
 S = system("You keep a shed.")
 A, B, C, D = user("three rakes"), assistant("noted"), user("add two cans"), assistant("added")
@@ -68,9 +70,46 @@ def test_a_reminder_taken_out_again_is_lawful(headers: Headers) -> None:
     assert severities("message.rewritten", before, after, headers) == ["info"]
 
 
-def test_near_miss_a_reminder_of_an_unknown_client_is_not() -> None:
-    before, after = user(NOTE + "list the shed"), user("list the shed")
-    assert severities("message.rewritten", before, after, ()) == [None]
+@pytest.mark.parametrize(
+    ("before", "after", "did"),
+    [
+        (NOTE + "list the shed", "list the shed", "took a reminder out of"),
+        ("list the shed", "list the shed\n" + NOTE, "put a reminder into"),
+        (NOTE + "list", NOTE.replace("Plan", "Build") + "list", "changed a reminder in"),
+    ],
+)
+def test_reminders_of_an_unknown_client_come_and_go(before: str, after: str, did: str) -> None:
+    found = across_turns(
+        "message.rewritten",
+        turn(S, user(before), reply=B),
+        turn(S, user(after), B, C),
+    )
+    assert [f.severity for f in found] == ["info"]
+    assert found[0].message == f"the harness {did} a user message"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (NOTE.replace("system-reminder", "note") + "list the shed", "list the shed"),
+        (NOTE + "list the whole shed", "list it"),
+        ("<system-reminder>Plan only. list the shed", "list the shed"),
+        ("list the shed", "list the shed  "),
+    ],
+)
+def test_near_miss_other_changes_of_an_unknown_client(before: str, after: str) -> None:
+    assert severities("message.rewritten", user(before), user(after), ()) == [None]
+
+
+def test_a_proxy_has_no_reminders() -> None:
+    left, right = turn(S, user(NOTE + "list")), turn(S, user("list"), tap="upstream")
+    assert [f.severity for f in across_hop("message.rewritten", left, right)] == [None]
+
+
+def test_reminders_that_never_close_cost_no_time() -> None:
+    begun = perf_counter()
+    assert REMINDER.sub("", "<system-reminder>" * 50_000 + "a")
+    assert perf_counter() - begun < 2
 
 
 def test_near_miss_more_than_the_reminder_is_gone() -> None:

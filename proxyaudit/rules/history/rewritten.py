@@ -28,7 +28,8 @@ def rewritten(found: Comparison, facts: Facts) -> Iterator[Found]:
         (content.part_dropped) and escapes (content.double_escaped). A system prompt that drifts
         from turn to turn, white space cut off a reply's ends, reasoning folded into the text after
         a change of model, and the habits of a known harness (notes for one request, a description
-        of the folder) are reported at info: they are lawful.
+        of the folder) are reported at info: they are lawful. So is a `<system-reminder>` that any
+        client takes out of a message or puts into one, if the other text is as it was.
 
     Why it matters
         A rewritten message is a changed memory: the model is shown words that nobody said. It also

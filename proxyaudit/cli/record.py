@@ -116,11 +116,12 @@ def _stop_on_signals(stop: "asyncio.Event") -> None:
 
 def _finish(summary: "Summary", taps: "Taps", setup: "Setup") -> int:
     from proxyaudit.report.live import empty_reasons
+    from proxyaudit.report.parts import count
 
     client, upstream = summary.exchanges["client"], summary.exchanges["upstream"]
     note(f"\n{_counted(summary)}")
     if summary.lost:
-        say(f"{summary.lost} lines were not written: {summary.problem}")
+        say(f"not written: {count(summary.lost, 'line')} of the recording: {summary.problem}")
     reasons = empty_reasons(setup.backend is not None, client, upstream, taps.client)
     if reasons:
         side = "Nothing" if client + upstream == 0 else "Nothing at one of the taps"
@@ -136,9 +137,12 @@ def _finish(summary: "Summary", taps: "Taps", setup: "Setup") -> int:
 
 
 def _counted(summary: "Summary") -> str:
+    from proxyaudit.report.parts import count
+
     words = [
-        f"{count} exchanges at the {tap} tap ({summary.turns[tap]} of them turns)"
-        for tap, count in summary.exchanges.items()
+        f"{count(number, 'exchange')} at the {tap} tap "
+        f"({count(summary.turns[tap], 'turn')} among them)"
+        for tap, number in summary.exchanges.items()
     ]
     broken = sum(n for end, n in summary.ends.items() if end != "complete")
     if broken:

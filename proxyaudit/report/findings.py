@@ -117,7 +117,7 @@ def _again(evidence: Mapping[str, JSON]) -> Iterator[str]:
     yield from (safe_line(str(message), 200) for message in shown)
     rest = times - 1 - len(shown) if isinstance(times, int) and also else 0
     if rest > 0:
-        yield f"… and {rest} more like these"
+        yield f"… and {rest} more like {'this' if rest == 1 else 'these'}"
 
 
 def _value(value: JSON) -> str:

@@ -62,7 +62,7 @@ def _file(one: ImportedFile) -> Iterator[RenderableType]:
     if rows:
         yield indented(grid(rows[:_FULL], right=(0,)))
     if len(rows) > _FULL:
-        yield indented(Text(f"and {len(rows) - _FULL} more reasons"))
+        yield indented(Text(f"and {count(len(rows) - _FULL, 'more reason')}"))
     of_all = [flaw.message for flaw in one.flaws if _is_of_all(flaw, one)]
     yield from (indented(Text(safe_line(message, 300), "yellow")) for message in of_all)
 

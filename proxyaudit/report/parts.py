@@ -55,12 +55,12 @@ def quotation(text: str, limit: int = 800, lines: int = 12) -> Text:
     """Text from traffic, harmless, cut in its middle."""
     if len(text) > limit:
         half = limit // 2
-        text = f"{text[:half]}\n… {len(text) - limit:,} characters …\n{text[-half:]}"
+        text = f"{text[:half]}\n… {count(len(text) - limit, 'character')} …\n{text[-half:]}"
     shown = safe(text).split("\n")
     if len(shown) > lines:
         half = lines // 2
         left_out = len(shown) - 2 * half
-        shown = [*shown[:half], f"… {left_out} lines …", *shown[-half:]]
+        shown = [*shown[:half], f"… {count(left_out, 'line')} …", *shown[-half:]]
     return Text("\n".join(shown))
 
 

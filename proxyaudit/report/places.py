@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from proxyaudit.core.report import ReportedPlace
-from proxyaudit.report.parts import ranges
+from proxyaudit.report.parts import count, ranges
 from proxyaudit.report.safe import safe_line
 
 _POINTERS = 3
@@ -59,5 +59,5 @@ def _turns(spots: Sequence[Spot], numbers: Mapping[str, int]) -> str:
     known = {numbers[s.exchange] for s in spots if s.exchange in numbers}
     if not known:
         exchanges = len({s.exchange for s in spots})
-        return f"in {exchanges} exchange{'s' if exchanges > 1 else ''}"
+        return f"in {count(exchanges, 'exchange')}"
     return f"turn{'s' if len(known) > 1 else ''} {ranges(known)}"

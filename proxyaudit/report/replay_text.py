@@ -8,6 +8,7 @@ from rich.text import Text
 
 from proxyaudit.core.replay import Both, ReplayDocument, ReplayedTurn, ReplayResult
 from proxyaudit.report.json import to_json
+from proxyaudit.report.parts import count
 from proxyaudit.report.safe import safe_line
 
 _MOST_DETAILS = 10
@@ -109,10 +110,10 @@ def _suspect(result: ReplayResult) -> str:
 def _where(result: ReplayResult, gap: int) -> str:
     if gap < 0:
         return (
-            f"Suspect: what stands between {result.target} and its model, which lost {-gap} tokens "
-            "here, or what added them when it was recorded."
+            f"Suspect: what stands between {result.target} and its model, which lost "
+            f"{count(-gap, 'token')} here, or what added them when it was recorded."
         )
-    here = f"the model got {gap} tokens fewer then"
+    here = f"the model got {count(gap, 'token')} fewer then"
     if result.tap == "upstream":
         return f"Suspect: the server, or what stood between the proxy and it: {here}."
     return f"Suspect: what stood between the harness and the model when it was recorded: {here}."
@@ -171,7 +172,9 @@ def _notes(result: ReplayResult, written_to: str) -> Iterator[str]:
     name = f"model name {result.model}" if result.model else "model name as recorded"
     yield f"{_turns(result)} replayed against {result.target} ({name}); recorded → here."
     if result.interrupted:
-        yield f"Ended early: {len(result.turns)} of {result.planned} requests were replayed."
+        planned = count(result.planned, "request")
+        verb = "was" if result.planned == 1 else "were"
+        yield f"Ended early: {len(result.turns)} of {planned} {verb} replayed."
     if result.not_replayed:
         reasons = sorted({item.reason for item in result.not_replayed})
         yield f"Not replayed: {len(result.not_replayed)} ({'; '.join(reasons)})."
@@ -194,8 +197,9 @@ def _details(result: ReplayResult) -> Iterator[str]:
             yield f"{turn.name}: {at}: “{was}” when recorded, “{here}” here"
     left = len(faults) - _MOST_DETAILS
     if left > 0:
-        yield f"… and {left} more turns that differ."
+        verb = "differs" if left == 1 else "differ"
+        yield f"… and {count(left, 'more turn')} that {verb}."
 
 
 def _turns(result: ReplayResult) -> str:
-    return f"{len(result.turns)} turn{'' if len(result.turns) == 1 else 's'}"
+    return count(len(result.turns), "turn")

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from proxyaudit.compare.align import common_prefix
 from proxyaudit.compare.text import WordEdit, word_diff
+from proxyaudit.report.parts import count
 from proxyaudit.report.safe import safe
 
 GONE, NEW, DIM = "red", "green", "dim"
@@ -166,7 +167,7 @@ def _equal(out: Text, text: str, pair: _Pair, first: bool, last: bool, whole: bo
     left_out = len(text) - len(head) - len(tail) + extra
     out.append(safe(head))
     if left_out:
-        note = f"… {left_out:,} characters equal …"
+        note = f"… {count(left_out, 'character')} equal …"
         out.append(f"{'' if first else ' '}{note}{'' if last else ' '}", DIM)
     out.append(safe(tail))
 

@@ -25,7 +25,11 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     fault: Annotated[
-        str, typer.Option(metavar="NAME", help="What the proxy does wrong, from turn 4 on.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What the proxy does wrong, from the user's fourth question on. --list names all.",
+        ),
     ] = "drop-first-turns",
     list_: Annotated[bool, typer.Option("--list", help="List the faults and end.")] = False,
     fail_on: Annotated[

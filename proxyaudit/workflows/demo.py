@@ -52,7 +52,7 @@ async def demonstrate(
     Raises RuntimeError if the faulty proxy does not start.
     """
     async with Backend(demo_script) as backend:
-        on_step("recording an agent of seven turns, through two taps and a proxy")
+        on_step("recording an agent that is asked seven times, through two taps and a proxy")
         log = await _recorded(fault, folder, backend.url)
         on_step("auditing the recording")
         recording = open_recording(folder)

@@ -181,3 +181,12 @@ def test_an_unknown_fault_is_answered_with_the_list() -> None:
     with pytest.raises(UserError) as caught:
         find("drop-everything")
     assert "drop-first-turns" in caught.value.hint
+
+
+def test_an_unknown_fault_is_answered_with_the_nearest_first() -> None:
+    with pytest.raises(UserError, match="no fault called 'strip-reason'") as caught:
+        find("strip-reason")
+    assert caught.value.hint.startswith("did you mean strip-reasoning? choose one of: none, ")
+    with pytest.raises(UserError) as caught:
+        find("xyzzy")
+    assert caught.value.hint.startswith("choose one of: none, ")

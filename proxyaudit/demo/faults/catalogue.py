@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal
 
 from proxyaudit.core.errors import UserError
@@ -116,9 +117,13 @@ DEFAULT = "drop-first-turns"
 
 
 def find(name: str) -> Fault:
-    """The fault with this name; a `UserError` that lists them all if there is none."""
+    """The fault with this name; if there is none, a `UserError` with the nearest and all names."""
     for fault in FAULTS:
         if fault.name == name:
             return fault
-    names = ", ".join(fault.name for fault in FAULTS)
-    raise UserError(f"there is no fault called {name!r}", f"choose one of: {names}")
+    names = [fault.name for fault in FAULTS]
+    near = get_close_matches(name, names, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    raise UserError(
+        f"there is no fault called {name!r}", f"{meant}choose one of: {', '.join(names)}"
+    )

@@ -217,8 +217,7 @@ def _likeness(left: Message, right: Message) -> float:
 
 def _sent_ids(message: Message) -> set[str]:
     """The ids of calls and results; those made up where a format has none may come again."""
-    ids = [*(c.id for c in message.calls), *(r.call_id for r in message.results)]
-    return {id_ for id_ in ids if not id_.startswith(UNNAMED)}
+    return {id_ for id_ in message.ids if not id_.startswith(UNNAMED)}
 
 
 def _arguments(message: Message) -> str:

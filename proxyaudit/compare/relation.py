@@ -12,7 +12,7 @@ from proxyaudit.core.exchange import header
 from proxyaudit.core.finding import Suspect
 from proxyaudit.core.message import Message
 from proxyaudit.core.turn import Turn
-from proxyaudit.dialects.unnamed import NO_IDS, lacks_ids, without_ids
+from proxyaudit.dialects.unnamed import NO_IDS, has_ids, lacks_ids, without_ids
 from proxyaudit.harnesses.base import harness_of
 
 
@@ -74,7 +74,8 @@ def _alike(
 
     So a history with ids compares equal to its translation into a format that has none.
     """
-    if not {one.dialect, other.dialect} & NO_IDS or not lacks_ids(left, right):
+    may_lack = bool({one.dialect, other.dialect} & NO_IDS)
+    if not (may_lack and lacks_ids(left, right) and has_ids(left, right)):
         return left, right
     return without_ids(left), without_ids(right)
 

@@ -175,6 +175,12 @@ class Message:
         """All reasoning text, joined."""
         return "".join(p.text for p in self.parts if isinstance(p, Reasoning))
 
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of its calls and of the calls that its results answer."""
+        calls = (p.id for p in self.parts if isinstance(p, ToolCall))
+        return (*calls, *(p.call_id for p in self.parts if isinstance(p, ToolResult)))
+
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         return tuple(p for p in self.parts if isinstance(p, ToolCall))

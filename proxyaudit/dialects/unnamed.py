@@ -33,8 +33,8 @@ class Pairing:
 
     def said(self, message: Message) -> None:
         """A message of the model with calls opens them, and closes those before it."""
-        if message.calls:
-            self._open = list(message.calls)
+        if message.ids and (calls := message.calls):
+            self._open = list(calls)
 
     def answer(self, name: str, sent: str = "") -> str:
         """The id of the call that a result answers: `sent`, else by name, else the next one.
@@ -54,12 +54,16 @@ class Pairing:
 def lacks_ids(*histories: Sequence[Message]) -> bool:
     """Whether calls or results in them have no id that was sent."""
     return any(
-        (isinstance(part, ToolCall) and part.id.startswith(UNNAMED))
-        or (isinstance(part, ToolResult) and part.call_id.startswith(UNNAMED))
+        id_.startswith(UNNAMED)
         for history in histories
         for message in history
-        for part in message.parts
+        for id_ in message.ids
     )
+
+
+def has_ids(*histories: Sequence[Message]) -> bool:
+    """Whether calls or results in them have an id that was sent."""
+    return any(is_sent(id_) for history in histories for message in history for id_ in message.ids)
 
 
 def without_ids(history: Sequence[Message]) -> tuple[Message, ...]:
@@ -69,7 +73,7 @@ def without_ids(history: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _without_ids(message: Message, renamed: dict[str, str]) -> Message:
-    if not (message.calls or message.results):
+    if not message.ids:
         return message
     parts = tuple(replace(p, id="") if isinstance(p, ToolCall) else p for p in message.parts)
     parts = tuple(with_call_ids(parts))

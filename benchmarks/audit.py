@@ -39,7 +39,10 @@ TOOLS = [
 def session(turns: int, seed: int = 0) -> Iterator[Exchange]:
     """A tool loop: each turn adds a call and a result of some 1.5 kB."""
     dice = random.Random(seed)
-    said = lambda n: " ".join(dice.choices(WORDS, k=n))  # noqa: E731
+
+    def said(words: int) -> str:
+        return " ".join(dice.choices(WORDS, k=words))
+
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": said(600)},
         {"role": "user", "content": f"{seed} {said(60)}"},

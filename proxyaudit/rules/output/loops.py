@@ -18,7 +18,7 @@ _RULER = frozenset("-=_*~#.+|\\/─━═·•…\n")
 # A table, a field of numbers, or a statement of code that stands outside a fence.
 _ROW = re.compile(r"^\s*\|.*|^.*\|.*\|.*|^.*\t.*\t.*|^[\s\d.,:;%/+()-]+")
 _CODE = re.compile(
-    r"^.*[;{}]\s*|^.*\w\(.*\).*=.*|^.*[\w\])]\s*[+*/-]?=\s*\S.*|^\s*[\]})\[({]+,?\s*"
+    r"^.*[;{}]\s*|^[^(]*\w\([^)]*\)[^=]*=.*|^.*[\w\])]\s*[+*/-]?=\s*\S.*|^\s*[\]})\[({]+,?\s*"
 )
 
 
@@ -48,7 +48,12 @@ def find_loop(text: str) -> Loop | None:
 
 def _plain(text: str) -> str:
     lines = without_code(text).split("\n")
-    return "\n".join(ln for ln in lines if not (_ROW.fullmatch(ln) or _CODE.fullmatch(ln)))
+    return "\n".join(line for line in lines if not _is_laid_out(line))
+
+
+def _is_laid_out(line: str) -> bool:
+    """A row or a statement; a line of a thousand characters is neither."""
+    return len(line) <= 1000 and bool(_ROW.fullmatch(line) or _CODE.fullmatch(line))
 
 
 def _words(text: str) -> list[str]:

@@ -119,6 +119,20 @@ def test_options_of_the_host_decide() -> None:
     assert (addon.fault.name, addon.from_turn, addon.side_requests) == ("reorder", 2, True)
 
 
+def test_an_unknown_fault_as_an_option_is_an_error_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """mitmproxy shows an exception of a script with its traceback; and an error ends its start."""
+    options = SimpleNamespace(fault="reordr", fault_from_turn=2, fault_side_requests=False)
+    addon = Faults()
+    addon.load(
+        SimpleNamespace(master=SimpleNamespace(options=options), add_option=lambda *_, **__: None)
+    )
+    addon.configure({"fault"})
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert "no fault called 'reordr': did you mean reorder?" in caplog.text
+
+
 def test_an_addon_of_an_unknown_fault_is_refused() -> None:
     with pytest.raises(UserError):
         Faults("nonsense")

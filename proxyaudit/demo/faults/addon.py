@@ -1,14 +1,17 @@
 """The faulty proxy: a mitmproxy addon around the pure faults. Knows flows only by their shape."""
 
 import json
+import logging
 from collections.abc import Sequence
 from typing import Any
 
+from proxyaudit.core.errors import UserError
 from proxyaudit.demo.chat import dumps
 from proxyaudit.demo.faults.catalogue import DEFAULT, FAULTS, Fault, find, strikes
 from proxyaudit.demo.faults.replies import Edit, EventCutter
 from proxyaudit.demo.script import Body
 
+log = logging.getLogger("proxyaudit.faults")
 _FAR_TOO_LONG = "1000000000"
 
 
@@ -42,7 +45,12 @@ class Faults:
     def configure(self, updated: set[str]) -> None:
         """Take over changed options."""
         if self._options is not None and any(name.startswith("fault") for name in updated):
-            self.fault = find(self._options.fault)
+            try:
+                self.fault = find(self._options.fault)
+            except UserError as error:
+                # An exception in a script is shown with its traceback. An error in the log is not,
+                # and ends a proxy that is just starting all the same.
+                log.error("%s: %s", error.message, error.hint)
             self.from_turn = self._options.fault_from_turn
             self.side_requests = self._options.fault_side_requests
 

@@ -14,7 +14,7 @@ from proxyaudit.store.lines import Opening, from_line
 from proxyaudit.store.scan import Scan, plain, split_lines
 from proxyaudit.store.schema import RECORDING, FormatLine, MetaFile
 from proxyaudit.store.segments import META, is_recording, segments
-from proxyaudit.store.sniff import EMPTY, KINDS, FileKind, kind_of_file, trace_shape
+from proxyaudit.store.sniff import EMPTY, KINDS, ONE_LINE, FileKind, kind_of_file, trace_shape
 from proxyaudit.store.traces import iter_traces
 
 type Kind = Literal["folder"] | FileKind
@@ -90,8 +90,7 @@ def _read(path: Path, scan: Scan) -> Iterator[Exchange]:
         yield exchange
     if empty:
         why = f" ({scan.flaws[0].where}: {scan.flaws[0].message})" if scan.flaws else ""
-        hint = EMPTY if kind == "folder" and not scan.flaws else KINDS
-        raise UserError(f"{path} holds no exchange{why}", hint)
+        raise UserError(f"{path} holds no exchange{why}", _hint_for_nothing(kind, scan.flaws))
 
 
 def _read_meta(folder: Path, scan: Scan) -> None:
@@ -120,6 +119,14 @@ def _opening(raw: bytes) -> Assume:
     except ValueError:
         return Assume()
     return line.assume if isinstance(line, Opening) else Assume()
+
+
+def _hint_for_nothing(kind: Kind, flaws: list[Flaw]) -> str:
+    if kind == "folder" and not flaws:
+        return EMPTY
+    # A first line that breaks off although others follow: one JSON value written over many lines.
+    broken = len(flaws) > 1 and "EOF while parsing" in flaws[0].message
+    return ONE_LINE if kind == "lines" and broken else KINDS
 
 
 def _hint_for_folder(folder: Path) -> str:

@@ -18,6 +18,7 @@ KINDS = (
     "or a trace of claude-trace or claude-tap"
 )
 EMPTY = "no request went through the recorder: does the harness use the recorder's URL?"
+ONE_LINE = "JSON Lines hold each exchange on one line: `jq -c` brings a file into that form"
 _HEAD = 1 << 16
 _FLOW = re.compile(rb"\d{1,12}:")
 _BOM = b"\xef\xbb\xbf"
@@ -38,6 +39,8 @@ def kind_of_file(path: Path) -> FileKind:
         if head.startswith(PACKED) and shape != "har":
             raise UserError(f"{path} is compressed with gzip", "unpack it with gunzip first")
         return shape if shape in ("har", "lines") else "trace"
+    if begin[:1] == b"[":
+        raise UserError(f"{path} is a JSON list and no recording", f"{ONE_LINE} (`jq -c '.[]'`)")
     if head.startswith(MAGIC):
         return "lines"
     if head.startswith(b"\x1f\x8b"):

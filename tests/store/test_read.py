@@ -230,6 +230,18 @@ def test_a_recording_without_traffic(tmp_path: Path) -> None:
     assert "recorder's URL" in caught.value.hint
 
 
+@pytest.mark.parametrize("whole", [{"id": "1", "started_at": 1}, [{"id": "1"}]])
+def test_an_exchange_over_many_lines_is_answered_with_the_form(
+    tmp_path: Path, whole: object
+) -> None:
+    """As a tool that prints JSON for people writes it."""
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps(whole, indent=2))
+    with pytest.raises(UserError) as caught:
+        open_recording(path)
+    assert "each exchange on one line" in caught.value.hint
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -1,7 +1,10 @@
 """Record what passes a mitmproxy of your own.
 
-    mitmweb -s addons/recorder.py --mode reverse:http://127.0.0.1:8000
-    mitmdump -s addons/recorder.py --set recording=recordings/monday --mode reverse:http://…
+    uv run mitmweb -s addons/recorder.py --listen-host 127.0.0.1 --mode reverse:http://127.0.0.1:4000
+    uv run mitmdump -s addons/recorder.py --set recording=recordings/monday --mode reverse:http://…
+
+A mitmproxy of your own needs this package in its environment. Without --listen-host it listens on
+all interfaces.
 
 Option: recording (folder to write to; by default recordings/ and the time of the first request).
 

@@ -11,7 +11,7 @@ import pytest
 import typer
 from shared import SHARED
 
-from proxyaudit.cli.main import build
+from proxyaudit.cli.main import build, run
 from proxyaudit.rules.base import all_rules
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,6 +48,30 @@ def test_a_command_in_the_documents_can_be_parsed(line: str) -> None:
     name, *arguments = shlex.split(line)
     assert name in group.commands
     group.commands[name].make_context(name, arguments)
+
+
+def _examples(beginning: str) -> list[Any]:
+    """The JSON blocks of the page about the format that begin with these words."""
+    page = (ROOT / "docs" / "recording-format.md").read_text("utf-8")
+    blocks = re.findall(r"^```json\n(.*?)^```", page, re.M | re.S)
+    return [json.loads(block) for block in blocks if block.startswith(beginning)]
+
+
+def test_the_example_of_the_format_audits_clean(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Put on one line each, the examples are a recording without a flaw."""
+    examples = [
+        *_examples('{"format": "proxyaudit.recording/1"'),
+        *_examples('{"format": "proxyaudit.ex'),
+    ]
+    assert len(examples) == 2
+    path = tmp_path / "example.jsonl"
+    path.write_text("".join(json.dumps(example) + "\n" for example in examples))
+    assert run(["audit", str(path), "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)["reports"][0]
+    assert (report["verdict"], report["findings"], report["flaws"]) == ("clean", [], [])
+    assert report["conversations"][0]["turns"] == 1
 
 
 def test_there_are_commands_to_check() -> None:

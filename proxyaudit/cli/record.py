@@ -81,11 +81,14 @@ async def _run(setup: "Setup") -> "tuple[Summary, Taps]":
     from proxyaudit.workflows.record import record as run
 
     opened: list[Taps] = []
+    checks: list[asyncio.Task[None]] = []
 
     def on_open(taps: "Taps") -> None:
         opened.append(taps)
         note(plug_in(taps.client, taps.upstream, setup.upstream, setup.backend))
         note(f"\nRecording to {setup.folder}. Ctrl-C ends it.\n")
+        # Not before: what cannot be recorded at all is said first, and alone.
+        checks.append(asyncio.ensure_future(_warn_if_refused(setup)))
 
     def on_trouble(error: Exception) -> None:
         say(
@@ -102,7 +105,19 @@ async def _run(setup: "Setup") -> "tuple[Summary, Taps]":
         on_exchange=lambda exchange: note(exchange_line(exchange)),
         on_trouble=on_trouble,
     )
+    await asyncio.gather(*checks)
     return summary, opened[0]
+
+
+async def _warn_if_refused(setup: "Setup") -> None:
+    from proxyaudit.workflows.record import refused
+
+    for url in filter(None, (setup.upstream, setup.backend)):
+        if await refused(url):
+            say(
+                f"nothing listens at {url}: requests will be refused until it does",
+                "start it, or check the URL",
+            )
 
 
 def _stop_on_signals(stop: "asyncio.Event") -> None:

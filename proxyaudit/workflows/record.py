@@ -9,6 +9,7 @@ from pathlib import Path
 
 from proxyaudit.capture.host import Host, Route
 from proxyaudit.capture.recorder import Recorder
+from proxyaudit.capture.upstream import checked_upstream
 from proxyaudit.core.exchange import Exchange, Tap
 from proxyaudit.core.json import JSON
 from proxyaudit.dialects.glance import glance
@@ -111,6 +112,25 @@ async def record(
             remove_if_empty(setup.folder)
         summary.lost, summary.problem = recorder.thread.lost, recorder.thread.problem
     return summary
+
+
+async def refused(url: str, patience: float = 0.5) -> bool:
+    """Whether nobody listens where a URL points: its port refuses a connection right now.
+
+    One that is accepted is closed at once. No answer within `patience` seconds, or a name that is
+    not known, is no refusal. Raises UserError for a URL that cannot be used.
+    """
+    upstream = checked_upstream(url)
+    try:
+        async with asyncio.timeout(patience):
+            _, writer = await asyncio.open_connection(upstream.host, upstream.port, all_errors=True)
+    except ExceptionGroup as tried:
+        # A name may stand for several addresses.
+        return all(isinstance(error, ConnectionRefusedError) for error in tried.exceptions)
+    except (OSError, ValueError):  # also a name that cannot be one
+        return False
+    writer.close()
+    return False
 
 
 def _route(upstream: str, listen: tuple[str, int]) -> Route:

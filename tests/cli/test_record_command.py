@@ -90,6 +90,7 @@ def test_two_taps(tmp_path: Path) -> None:
 
     ran, ports, server = asyncio.run(run())
     assert (ran.code, ran.out) == (0, "")
+    assert "nothing listens" not in ran.err
     client, upstream = (f"http://127.0.0.1:{ports[tap]}" for tap in ("client", "upstream"))
     snippet = re.search(r"^ {4}\{.*?^ {4}\}$", ran.err, re.M | re.S)
     assert snippet is not None
@@ -101,7 +102,7 @@ def test_two_taps(tmp_path: Path) -> None:
     assert f"{server.url}  becomes  {upstream}\n" in ran.err
     lines = re.findall(r"^\d\d:\d\d:\d\d  (client|upstream) +(.*)$", ran.err, re.M)
     assert [tap for tap, _ in lines] == ["client", "upstream"]
-    shape = r"POST  /v1/chat/completions  m · 1 messages  → 200  1 chunks, first \S+ s  in \S+ s"
+    shape = r"POST  /v1/chat/completions  m · 1 message  → 200  1 chunk, first \S+ s  in \S+ s"
     assert all(re.fullmatch(shape, said) for _, said in lines), lines
     assert f"Next:\n  proxyaudit audit {tmp_path / 'mine'}\n" in ran.err
     assert [e.tap for e in open_recording(tmp_path / "mine").exchanges] == ["client", "upstream"]
@@ -130,6 +131,8 @@ def test_dead_upstream_is_explained(tmp_path: Path) -> None:
     assert ran.code == 0
     assert re.search(rf"→ no answer  ✗ upstream refused: .*127\.0\.0\.1.*{port}", ran.err)
     assert "1 ended early" in ran.err
+    warning = f"nothing listens at http://127.0.0.1:{port}: requests will be refused until it does"
+    assert ran.err.count(f"proxyaudit: {warning}\n") == 1
 
 
 def test_kill_loses_nothing_acknowledged(tmp_path: Path) -> None:

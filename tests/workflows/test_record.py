@@ -15,7 +15,7 @@ from tapped import SSE_HEAD, chunked, connected, eventually, post
 from proxyaudit.core.errors import UserError
 from proxyaudit.core.exchange import Exchange
 from proxyaudit.store.read import open_recording
-from proxyaudit.workflows.record import Setup, Summary, Taps, record
+from proxyaudit.workflows.record import Setup, Summary, Taps, record, refused
 
 TURN = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
 ANSWER = plain(
@@ -177,3 +177,37 @@ def test_folder_that_is_no_recording(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="other files"):
         asyncio.run(run())
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_port_that_refuses_is_known_beforehand(host: str) -> None:
+    """By a connection alone: one that is accepted is closed without a byte."""
+
+    async def run() -> tuple[bool, bytes]:
+        got: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            got.set_result(await reader.read())
+            writer.close()
+
+        async with await asyncio.start_server(accept, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            return await refused(f"http://{host}:{port}/v1"), await got
+
+    assert asyncio.run(run()) == (False, b"")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    assert asyncio.run(refused(f"http://{host}:{port}/v1")) is True
+
+
+def test_silence_and_impossible_names_are_no_refusal() -> None:
+    """A listener whose queue is full says nothing at all."""
+    with socket.socket() as full, socket.socket() as first, socket.socket() as second:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for client in (first, second):
+            client.setblocking(False)
+            client.connect_ex(full.getsockname())
+        url = f"http://127.0.0.1:{full.getsockname()[1]}"
+        assert asyncio.run(refused(url, patience=0.1)) is False
+    assert asyncio.run(refused(f"http://{'x' * 64}.invalid")) is False

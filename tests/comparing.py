@@ -1,5 +1,7 @@
 """Run one rule on two turns, as the engine would."""
 
+from functools import partial
+
 from proxyaudit.compare.relation import forwarded, next_turn
 from proxyaudit.compare.thread import Threader
 from proxyaudit.core.comparison import Comparison
@@ -14,7 +16,7 @@ def compared(*turns: Turn) -> Comparison:
     """The last turn against the one it goes on from."""
     threader = Threader()
     placed = [threader.place(t) for t in turns][-1]
-    found = next_turn(placed, turns[-1], threader.side_texts(placed.conversation))
+    found = next_turn(placed, turns[-1], partial(threader.side_texts, placed.conversation))
     assert found is not None, "nothing to compare: the last turn begins a conversation"
     return found
 

@@ -9,10 +9,12 @@ duplicated. A structural diff over the raw lists would turn one deletion into hu
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from itertools import chain
 from typing import NamedTuple
 
 from proxyaudit.compare.text import similarity
 from proxyaudit.core.comparison import Change, ChangeKind
+from proxyaudit.core.history import shared
 from proxyaudit.core.message import UNNAMED, Message
 
 # Two messages of one role, at least this alike, are the same message rewritten.
@@ -30,18 +32,29 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Pairs that stand for each other, in order of the left index, and what changed."""
+    """What stands for each other, and what changed.
 
-    pairs: tuple[tuple[int, int], ...]
+    The first `kept` messages are the very same objects on both sides; `aligned` are the pairs
+    behind them, in order of the left index.
+    """
+
+    kept: int
+    aligned: tuple[tuple[int, int], ...]
     changes: tuple[Change, ...]
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """All pairs in order of the left index."""
+        return (*((k, k) for k in range(self.kept)), *self.aligned)
 
 
 @dataclass(slots=True)
 class _Work:
-    """The bookkeeping of one alignment: what is still free on each side."""
+    """The bookkeeping of one alignment, behind the kept messages: what is free on each side."""
 
     left: Sequence[Message]
     right: Sequence[Message]
+    kept: int
     pairs: dict[int, int] = field(default_factory=dict)
     taken: set[int] = field(default_factory=set)
     changes: list[Change] = field(default_factory=list)
@@ -65,7 +78,7 @@ class _Work:
 
 def align(left: Sequence[Message], right: Sequence[Message]) -> Alignment:
     """Align by content. Equal sequences give no change; a longer right gives only additions."""
-    work = _Work(left, right)
+    work = _Work(left, right, shared(left, right))
     gaps = list(_gaps(work))
     _moved(work, gaps)
     for gap in gaps:
@@ -75,25 +88,28 @@ def align(left: Sequence[Message], right: Sequence[Message]) -> Alignment:
     for gap in gaps:
         _leftovers(work, gap)
     order = sorted(work.changes, key=lambda c: (c.right.start, c.left.start))
-    return Alignment(tuple(sorted(work.pairs.items())), tuple(order))
+    return Alignment(work.kept, tuple(sorted(work.pairs.items())), tuple(order))
 
 
 def common_prefix(left: Sequence[str], right: Sequence[str]) -> int:
     """How many items are equal from the start."""
     limit = min(len(left), len(right))
-    return next((k for k in range(limit) if left[k] != right[k]), limit)
+    if left[:limit] == right[:limit]:
+        return limit
+    return next(k for k in range(limit) if left[k] != right[k])
 
 
 def _gaps(work: _Work) -> Iterator[Gap]:
-    a = [m.content for m in work.left]
-    b = [m.content for m in work.right]
-    head = common_prefix(a, b)
-    tail = common_prefix(a[head:][::-1], b[head:][::-1])
-    for k in range(head):
+    a = [m.content for m in work.left[work.kept :]]
+    b = [m.content for m in work.right[work.kept :]]
+    same = common_prefix(a, b)
+    tail = common_prefix(a[same:][::-1], b[same:][::-1])
+    head = work.kept + same
+    for k in range(work.kept, head):
         work.pair(k, k)
     for k in range(1, tail + 1):
-        work.pair(len(a) - k, len(b) - k)
-    middle_a, middle_b = a[head : len(a) - tail], b[head : len(b) - tail]
+        work.pair(len(work.left) - k, len(work.right) - k)
+    middle_a, middle_b = a[same : len(a) - tail], b[same : len(b) - tail]
     for tag, i1, i2, j1, j2 in SequenceMatcher(
         None, middle_a, middle_b, autojunk=False
     ).get_opcodes():
@@ -251,7 +267,9 @@ def _twin(work: _Work, j: int) -> int | None:
     message = work.right[j]
     if message.is_empty:
         return None
-    for i, other in sorted(work.pairs.items(), key=lambda pair: abs(pair[1] - j)):
+    near = sorted(work.pairs.items(), key=lambda pair: abs(pair[1] - j))
+    kept = ((k, k) for k in reversed(range(work.kept)))
+    for i, other in chain(near, kept):
         twin = work.right[other]
         if twin.content == message.content:
             return i

@@ -114,7 +114,15 @@ def _comparison(
 ) -> Comparison:
     found = align(mine, theirs)
     return Comparison(
-        Relation.SAME_TURN, left, right, mine, theirs, found.changes, found.pairs, "unknown"
+        Relation.SAME_TURN,
+        left,
+        right,
+        mine,
+        theirs,
+        found.changes,
+        found.kept,
+        found.aligned,
+        "unknown",
     )
 
 

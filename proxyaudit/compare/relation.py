@@ -1,6 +1,6 @@
 """Build the comparisons: next turn, forwarded, returned."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from proxyaudit.compare.align import Alignment, align
@@ -15,13 +15,16 @@ from proxyaudit.core.turn import Turn
 from proxyaudit.dialects.unnamed import NO_IDS, has_ids, lacks_ids, without_ids
 from proxyaudit.harnesses.base import harness_of
 
+type Summaries = Callable[[], Collection[str]]
+
 
 def next_turn(
-    placed: Placed, right: Turn, summaries: Collection[str] = (), *, echo: bool = True
+    placed: Placed, right: Turn, summaries: Summaries = tuple, *, echo: bool = True
 ) -> Comparison | None:
     """History N and reply N against history N+1; None if there is nothing to compare with.
 
-    `summaries` are texts that may lawfully stand for earlier history: replies to side requests.
+    `summaries` gives texts that may lawfully stand for earlier history, replies to side requests;
+    it is asked only where something of that history is gone.
     `echo` says whether reply N has to come back at all.
     """
     left = placed.left
@@ -41,7 +44,8 @@ def next_turn(
         history,
         after,
         _without_growth(alignment, after),
-        alignment.pairs,
+        alignment.kept,
+        alignment.aligned,
         suspect,
         echo=echo,
         forked=placed.forked,
@@ -52,18 +56,25 @@ def next_turn(
 def forwarded(client: Turn, upstream: Turn) -> Comparison:
     """The same request at the client tap (left) and at the upstream tap (right)."""
     left, right = _alike(client, upstream, client.prompt.messages, upstream.prompt.messages)
-    found = align(left, right)
-    return Comparison(
-        Relation.FORWARDED, client, upstream, left, right, found.changes, found.pairs, "proxy"
-    )
+    return _over_hop(Relation.FORWARDED, client, upstream, left, right)
 
 
 def returned(upstream: Turn, client: Turn) -> Comparison:
     """The same reply at the upstream tap (left) and at the client tap (right)."""
     left, right = _alike(upstream, client, _said(upstream), _said(client))
+    return _over_hop(Relation.RETURNED, upstream, client, left, right)
+
+
+def _over_hop(
+    relation: Relation,
+    one: Turn,
+    other: Turn,
+    left: tuple[Message, ...],
+    right: tuple[Message, ...],
+) -> Comparison:
     found = align(left, right)
     return Comparison(
-        Relation.RETURNED, upstream, client, left, right, found.changes, found.pairs, "proxy"
+        relation, one, other, left, right, found.changes, found.kept, found.aligned, "proxy"
     )
 
 
@@ -90,7 +101,7 @@ def _without_growth(found: Alignment, right: Sequence[Message]) -> tuple[Change,
 
     A repeated assistant message stays a change even there: a harness does not write one itself.
     """
-    last = max((j for _, j in found.pairs), default=-1)
+    last = max((j for _, j in found.aligned), default=found.kept - 1)
     return tuple(
         change
         for change in found.changes
@@ -104,11 +115,11 @@ def _without_growth(found: Alignment, right: Sequence[Message]) -> tuple[Change,
     )
 
 
-def _judged(found: Comparison, summaries: Collection[str]) -> Comparison:
+def _judged(found: Comparison, summaries: Summaries) -> Comparison:
     """Tell apart the ways in which a history may lawfully or unlawfully come up short."""
     if not any(c.kind in ("dropped", "rewritten", "role_changed") for c in found.changes):
         return found
-    summary = _summary(found, summaries)
+    summary = _summary(found, summaries())
     if summary is None and _new_window(found):
         summary = next((j for j in range(len(found.right_messages)) if _is_new(found, j)), None)
     if summary is not None:
@@ -148,7 +159,7 @@ def _pending(found: Comparison) -> int | None:
     if last < 0 or found.left_messages[last].role != "user":
         return None
     text = found.left_messages[last].text.strip()
-    kept = any(i == last for i, _ in found.pairs)
+    kept = last < found.kept or any(i == last for i, _ in found.aligned)
     quoted = bool(text) and any(text in m.text for m in found.right_messages)
     return None if kept or quoted else last
 

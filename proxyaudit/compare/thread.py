@@ -10,7 +10,8 @@ The leading system message is left out of the chain: it may drift while the conv
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from proxyaudit.compare.align import common_prefix
 from proxyaudit.compare.marks import is_chore, summary_index
@@ -39,13 +40,15 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A turn as the threader remembers it. `said` is the body and, if whole, the reply."""
+    """A turn as the threader remembers it. `said` is the body and, if whole, the reply; `chain`
+    has a hash for each prefix of the body."""
 
     turn: Turn
     conversation: Conversation
     label: Label
     body: tuple[str, ...]
     said: tuple[str, ...]
+    chain: list[int]
     system: str
     tools: frozenset[str]
     order: int
@@ -71,8 +74,8 @@ class Threader:
 
     conversations: list[Conversation] = field(default_factory=list)
     _known: list[_Known] = field(default_factory=list)
-    _by_chain: dict[str, _Known] = field(default_factory=dict)
-    _by_prompt: dict[tuple[str, str, frozenset[str]], _Known] = field(default_factory=dict)
+    _by_chain: dict[int, _Known] = field(default_factory=dict)
+    _by_prompt: dict[tuple[int, str, frozenset[str]], _Known] = field(default_factory=dict)
     _by_first: dict[str, list[Conversation]] = field(default_factory=dict)
     _newest: dict[str, list[_Known]] = field(default_factory=dict)
     _sides: set[str] = field(default_factory=set)
@@ -103,15 +106,14 @@ class Threader:
         system = digest(*(m.content for m in turn.prompt.messages[:head])) if head else ""
         tools = frozenset(t.name for t in turn.prompt.tools)
         pending = Conversation(id="")
-        return _Known(turn, pending, label(turn), body, said, system, tools, len(self._known))
+        order = len(self._known)
+        return _Known(turn, pending, label(turn), body, said, _chain(body), system, tools, order)
 
     def _repeat(self, new: _Known) -> Placed | None:
         """The same request again: after a failure a retry; after a success only if it has a
         history or a label, for two people may well begin alike."""
-        old = (
-            self._by_prompt.get((_chain(new.body)[-1], new.system, new.tools)) if new.body else None
-        )
-        if old is None or _labels_differ(old.label, new.label):
+        old = self._by_prompt.get((new.chain[-1], new.system, new.tools)) if new.body else None
+        if old is None or old.body != new.body or _labels_differ(old.label, new.label):
             return None
         begun = any(m.role == "assistant" for m in new.turn.prompt.messages)
         if old.turn.ok and not begun and not new.label.session:
@@ -165,7 +167,7 @@ class Threader:
 
     def _candidates(self, new: _Known) -> Iterable[_Known]:
         found: dict[int, _Known] = {}
-        for link in reversed(_chain(new.body)):
+        for link in reversed(new.chain):
             if link in self._by_chain:
                 exact = self._by_chain[link]
                 found[exact.order] = exact
@@ -202,16 +204,15 @@ class Threader:
             conversation.turns[ids.index(placed.left.id)] = new.turn
         else:
             conversation.turns.append(new.turn)
-        known = _Known(
-            new.turn, conversation, new.label, new.body, new.said, new.system, new.tools, new.order
-        )
+        known = replace(new, conversation=conversation)
         self._known.append(known)
         newest = self._newest.setdefault(conversation.id, [])
         newest.append(known)
         if not new.body:
             return
-        self._by_chain[_chain(new.said)[-1]] = known
-        self._by_prompt[_chain(new.body)[-1], new.system, new.tools] = known
+        whole = new.chain[-1]
+        self._by_chain[_link(whole, new.said[-1]) if new.said is not new.body else whole] = known
+        self._by_prompt[whole, new.system, new.tools] = known
         first = self._by_first.setdefault(new.body[0], [])
         if conversation not in first:
             first.append(conversation)
@@ -222,12 +223,13 @@ def leading_system(messages: Sequence[Message]) -> int:
     return next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
 
 
-def _chain(digests: Sequence[str]) -> list[str]:
-    """For each prefix of the digests, one digest."""
-    links: list[str] = []
-    for item in digests:
-        links.append(digest(links[-1] if links else "", item))
-    return links
+def _chain(digests: Sequence[str]) -> list[int]:
+    """For each prefix of the digests, one hash: a hint where to look, verified by who uses it."""
+    return list(accumulate(digests, _link, initial=0))[1:]
+
+
+def _link(link: int, item: str) -> int:
+    return hash((link, item))
 
 
 def _match(known: _Known, new: _Known) -> _Match:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Literal
 
 from proxyaudit.core.finding import Place, Suspect
@@ -38,14 +39,15 @@ class Change:
     right: range
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """A relation between two turns, with aligned messages.
 
     NEXT_TURN: `left_messages` is the history of turn N and, where `echo` is set, the reply of
     turn N as its last message; `right_messages` is the history of turn N+1. What turn N+1 adds at
     the end is not a change. FORWARDED: the two prompts. RETURNED: the two replies, a message each.
-    `pairs` are the indices of messages that stand for each other (equal, rewritten or moved).
+    `kept` messages at the start are the very same on both sides; `aligned` are the indices of the
+    others that stand for each other (equal, rewritten or moved), in order of the left index.
     `reset`: nothing of the earlier turns is left. `compacted`: a marked summary stands for them, at
     right index `summary`. `forked`: the user went back to an earlier point. `pending` is the left
     index of a user message that was never answered and is gone.
@@ -57,7 +59,8 @@ class Comparison:
     left_messages: tuple[Message, ...]
     right_messages: tuple[Message, ...]
     changes: tuple[Change, ...]
-    pairs: tuple[tuple[int, int], ...]
+    kept: int
+    aligned: tuple[tuple[int, int], ...]
     suspect: Suspect
     echo: bool = False
     reset: bool = False
@@ -65,6 +68,18 @@ class Comparison:
     forked: bool = False
     summary: int | None = None
     pending: int | None = None
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The indices of all messages that stand for each other, made anew at each call."""
+        return (*((k, k) for k in range(self.kept)), *self.aligned)
+
+    @cached_property
+    def differing(self) -> tuple[tuple[int, int], ...]:
+        """The pairs in which anything can differ at all: those of two objects. A rule that looks
+        at these costs what is new in a turn, not the whole history."""
+        left, right = self.left_messages, self.right_messages
+        return tuple((i, j) for i, j in self.aligned if left[i] is not right[j])
 
     def is_echo(self, index: int) -> bool:
         """Whether the left message at `index` is the reply of turn N, not part of its prompt."""

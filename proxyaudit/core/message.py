@@ -181,19 +181,19 @@ class Message:
         calls = (p.id for p in self.parts if isinstance(p, ToolCall))
         return (*calls, *(p.call_id for p in self.parts if isinstance(p, ToolResult)))
 
-    @property
+    @cached_property
     def calls(self) -> tuple[ToolCall, ...]:
         return tuple(p for p in self.parts if isinstance(p, ToolCall))
 
-    @property
+    @cached_property
     def results(self) -> tuple[ToolResult, ...]:
         return tuple(p for p in self.parts if isinstance(p, ToolResult))
 
-    @property
+    @cached_property
     def thoughts(self) -> tuple[Reasoning, ...]:
         return tuple(p for p in self.parts if isinstance(p, Reasoning))
 
-    @property
+    @cached_property
     def is_empty(self) -> bool:
         """Whether nothing but (perhaps) reasoning is in it."""
         return not self._meaning()

@@ -12,6 +12,7 @@ from proxyaudit.core.json import JSON, JSONObject
 from proxyaudit.core.turn import Reply, StreamEvent, StreamFault, Turn
 from proxyaudit.dialects.base import Dialect, Framing
 from proxyaudit.dialects.fields import QUOTE, fields_of_path, parse_json, path_of, refusal_text
+from proxyaudit.dialects.growing import GrowingReader
 from proxyaudit.dialects.websocket import read_websocket
 from proxyaudit.wire.content import decoded
 from proxyaudit.wire.ndjson import decode_array, decode_lines
@@ -30,6 +31,8 @@ _NO_TURN = (
     "compact",
 )
 
+
+_BODIES = GrowingReader()
 
 type _Decoder = Callable[
     [bytes, Sequence[Chunk], bool], tuple[list[StreamEvent], list[StreamFault]]
@@ -65,7 +68,7 @@ def dialect_named(name: str) -> Dialect | None:
 def body_json(message: Request | Response) -> JSON:
     """The JSON value of a body, content encoding undone; None if it is no JSON."""
     try:
-        return parse_json(decoded(message.headers, message.body).data)
+        return _BODIES.parse(decoded(message.headers, message.body).data)
     except ValueError:
         return None
 

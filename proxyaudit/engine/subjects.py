@@ -1,6 +1,7 @@
 """From exchanges to what rules look at: turns, conversations, hops and comparisons."""
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from proxyaudit.compare.chain import Chain
 from proxyaudit.compare.kinship import relate
@@ -101,7 +102,7 @@ def _thread(found: Subjects, *, echo: bool) -> None:
     threader = Threader()
     for turn in found.threaded:
         placed = threader.place(turn)
-        summaries = threader.side_texts(placed.conversation)
+        summaries = partial(threader.side_texts, placed.conversation)
         comparison = next_turn(placed, turn, summaries, echo=echo)
         if comparison:
             found.comparisons.append(comparison)

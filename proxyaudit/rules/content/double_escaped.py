@@ -35,7 +35,7 @@ def double_escaped(found: Comparison, facts: Facts) -> Iterator[Found]:
     What to look at next
         A hop that puts a body together as text, or encodes a value that was encoded already.
     """
-    for i, j in found.pairs:
+    for i, j in found.differing:
         old, new = found.left_messages[i], found.right_messages[j]
         if old.content == new.content and old.reasoning == new.reasoning:
             continue

@@ -44,7 +44,7 @@ def null_rejected(found: Comparison, facts: Facts) -> Iterator[Found]:
     left, right = (body_json(turn.exchange.request) for turn in (found.left, found.right))
     changed = [
         (i, j)
-        for i, j in found.pairs
+        for i, j in found.differing
         if _content(left, found.left_messages[i].pointer) in _EMPTY
         and _is_gone(_content(right, found.right_messages[j].pointer), speaks)
     ]

@@ -41,7 +41,7 @@ def part_dropped(found: Comparison, facts: Facts) -> Iterator[Found]:
     if found.compacted or found.reset or found.forked:
         return
     moved = _everywhere(found)
-    for i, j in found.pairs:
+    for i, j in found.differing:
         old, new = found.left_messages[i], found.right_messages[j]
         if old.content == new.content:
             continue

@@ -42,7 +42,7 @@ def altered(found: Comparison, facts: Facts) -> Iterator[Found]:
     What to look at next
         Whatever trims, re-encodes or re-joins text blocks on the way.
     """
-    for i, j in found.pairs:
+    for i, j in found.differing:
         left, right = found.left_messages[i], found.right_messages[j]
         for old, new in _altered(found, left, right):
             lost = old.signature is not None and new.signature is None

@@ -40,7 +40,7 @@ def dropped(found: Comparison, facts: Facts) -> Iterator[Outcome]:
         return
     if found.relation is Relation.RETURNED and _unwanted(found.right.prompt):
         return
-    lost = [(i, j) for i, j in found.pairs if _is_lost(found, i, j, facts)]
+    lost = [(i, j) for i, j in found.differing if _is_lost(found, i, j, facts)]
     if not lost:
         return
     first = found.left_messages[lost[0][0]]

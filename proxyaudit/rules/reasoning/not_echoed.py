@@ -41,7 +41,7 @@ def not_echoed(found: Comparison, facts: Facts) -> Iterator[Outcome]:
     if found.right.prompt.hides_history:
         yield Skip("the history is kept by the server")
         return
-    lost = [(i, j) for i, j in found.pairs if _is_lost(found, i, j)]
+    lost = [(i, j) for i, j in found.differing if _is_lost(found, i, j)]
     if facts.assume.reasoning_echo == "tool_turns":
         lost = [(i, j) for i, j in lost if found.left_messages[i].calls]
     if not lost:

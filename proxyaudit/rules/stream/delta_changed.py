@@ -40,7 +40,7 @@ def delta_changed(found: Comparison, facts: Facts) -> Iterator[Outcome]:
     if not found.left.ok or not found.right.ok:
         yield Skip("the reply failed or broke off")
         return
-    for i, j in found.pairs:
+    for i, j in found.differing:
         left, right = found.left_messages[i], found.right_messages[j]
         if is_double_escaped(left, right):
             continue

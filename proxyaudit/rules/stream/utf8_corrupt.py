@@ -57,7 +57,7 @@ def in_reply(turn: Turn, facts: Facts) -> Iterator[Outcome]:
 
 @rule("stream.utf8_corrupt", severity="error", on=Comparison, relations=(Relation.RETURNED,))
 def on_the_way(found: Comparison, facts: Facts) -> Iterator[Found]:
-    for i, j in found.pairs:
+    for i, j in found.differing:
         left, right = found.left_messages[i], found.right_messages[j]
         new = _marks(right) - _marks(left)
         if new <= 0 or (_torn_bytes(found.left) and not _torn_bytes(found.right)):

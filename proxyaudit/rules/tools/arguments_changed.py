@@ -37,7 +37,7 @@ def arguments_changed(found: Comparison, facts: Facts) -> Iterator[Found]:
     What to look at next
         How the harness stores calls: many keep a parsed copy, and lose what their schema lacks.
     """
-    joined = {j for i, j in found.pairs if _is_merged(found, i, j)}
+    joined = {j for i, j in found.differing if _is_merged(found, i, j)}
     for i, j, left, right in call_pairs(found):
         if j in joined or same_arguments(left, right) or _packed(left, right):
             continue

@@ -10,7 +10,7 @@ type CallPair = tuple[int, int, ToolCall, ToolCall]
 
 def call_pairs(found: Comparison) -> Iterator[CallPair]:
     """Left index, right index and the two calls, for all calls that have a counterpart."""
-    for i, j in found.pairs:
+    for i, j in found.differing:
         left, right = found.left_messages[i], found.right_messages[j]
         if left is not right and left.calls and right.calls:
             yield from ((i, j, a, b) for a, b in matched(left, right))

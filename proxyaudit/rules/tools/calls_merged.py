@@ -34,7 +34,7 @@ def calls_merged(found: Comparison, facts: Facts) -> Iterator[Found]:
     What to look at next
         The indexes of the streamed pieces (tool.index_collision), and who put the pieces together.
     """
-    for i, j in found.pairs:
+    for i, j in found.differing:
         merged = merged_calls(found.left_messages[i], found.right_messages[j])
         if merged is None:
             continue

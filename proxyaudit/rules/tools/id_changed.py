@@ -62,7 +62,7 @@ def _calls(found: Comparison) -> Iterator[Changed]:
 
 
 def _results(found: Comparison) -> Iterator[Changed]:
-    for i, j in found.pairs:
+    for i, j in found.differing:
         left, right = found.left_messages[i].results, found.right_messages[j].results
         if len(left) != len(right) or {r.call_id for r in left} == {r.call_id for r in right}:
             continue

@@ -1,0 +1,55 @@
+"""Histories that grow: each turn sends what the last one sent, and a little more.
+
+Messages that two turns share are the same objects (the dialects see to that), so that what is new
+is found without a look at the texts. Whoever looks at each turn of a session should look at what
+is new there, or the cost of a session grows with the square of its length.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from operator import is_
+
+from proxyaudit.core.message import Message
+
+_REMEMBERED = 16
+"""Histories a fold goes on from; so many conversations may take turns."""
+
+
+def shared(left: Sequence[Message], right: Sequence[Message]) -> int:
+    """How many messages, from the start, are the very same objects."""
+    same = enumerate(map(is_, left, right))
+    return next((k for k, both in same if not both), min(len(left), len(right)))
+
+
+class Fold[S]:
+    """A value worked out message by message: a count, a set, what is still open.
+
+    Called with a history it goes on from the longest earlier one that stands at its start. `step`
+    must not change the state that it is given. Safe to share between threads.
+    """
+
+    def __init__(self, start: S, step: Callable[[S, Message], S]) -> None:
+        self._start = start
+        self._step = step
+        self._known: deque[tuple[tuple[Message, ...], S]] = deque(maxlen=_REMEMBERED)
+
+    def __call__(self, messages: tuple[Message, ...]) -> S:
+        """The state after the last of the messages."""
+        done, state = 0, self._start
+        for before, reached in tuple(self._known):
+            if done < len(before) and _begins_with(messages, before):
+                done, state = len(before), reached
+        for message in messages[done:]:
+            state = self._step(state, message)
+        if messages[done:]:
+            self._known.appendleft((messages, state))
+        return state
+
+
+def _begins_with(messages: Sequence[Message], start: Sequence[Message]) -> bool:
+    # The last is looked at first: histories of one agent begin alike, and part later.
+    return (
+        len(start) <= len(messages)
+        and start[-1] is messages[len(start) - 1]
+        and all(map(is_, start, messages))
+    )

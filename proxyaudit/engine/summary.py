@@ -13,6 +13,7 @@ from proxyaudit.core.report import (
     ReportedFinding,
     ReportedPlace,
 )
+from proxyaudit.engine.accounting import account_json, accounts
 from proxyaudit.engine.subjects import Subjects
 from proxyaudit.engine.verdict import judged
 
@@ -134,4 +135,10 @@ def _measurements(found: Subjects) -> dict[str, JSON]:
     for reason in found.unread.values():
         count = reasons.get(reason, 0)
         reasons[reason] = (count if isinstance(count, int) else 0) + 1
-    return {"exchanges": taps, "turns": len(found.threaded), "not_turns": reasons}
+    upstream = {id_: hop.answered for id_, hop in found.hops.items()}
+    return {
+        "exchanges": taps,
+        "turns": len(found.threaded),
+        "not_turns": reasons,
+        "tokens": [account_json(a) for a in accounts(found.conversations, upstream)],
+    }

@@ -24,6 +24,8 @@ _PLAIN = {
     "–": "-",
     "≠": "!=",
     "≈": "~",
+    # Bars, from low to high.
+    **dict(zip("▁▂▃▄▅▆▇█", "_.:-=+*#", strict=True)),
 }
 HANDLER = "proxyaudit.plain"
 

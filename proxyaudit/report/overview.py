@@ -32,6 +32,7 @@ class TurnLine:
     first_byte: float | None
     total: float | None
     marks: tuple[str, ...]
+    cached_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,7 @@ def _line(turn: Turn, number: int | None, before: int | None, marks: tuple[str, 
         first_byte(turn.exchange),
         total_time(turn.exchange),
         marks,
+        usage.cached,
     )
 
 

@@ -36,10 +36,11 @@ def conversation_text(view: ConversationLines, length: int) -> Iterator[Renderab
     yield conversation_title(view)
     models = {line.model for line in view.lines}
     several = len(models) > 1
-    heads = (*_HEADS, "model", "") if several else (*_HEADS, "")
-    rows: list[tuple[Text | str, ...]] = [tuple(Text(head, "dim") for head in heads)]
-    rows += (_row(line, length, several) for line in view.lines)
-    yield indented(grid(rows, right=_RIGHT))
+    cached = any(line.cached_tokens is not None for line in view.lines)
+    more = (*(["cached"] if cached else []), *(["model"] if several else []), "")
+    rows: list[tuple[Text | str, ...]] = [tuple(Text(head, "dim") for head in (*_HEADS, *more))]
+    rows += (_row(line, length, cached, several) for line in view.lines)
+    yield indented(grid(rows, right=(*_RIGHT, len(_HEADS)) if cached else _RIGHT))
 
 
 def conversation_title(view: ConversationLines) -> Text:
@@ -66,7 +67,9 @@ def _title(view: Overview) -> Text:
     return out.append(f"  {' · '.join(pieces)}", "dim not bold")
 
 
-def _row(line: TurnLine, length: int, with_model: bool) -> tuple[Text | str, ...]:
+def _row(
+    line: TurnLine, length: int, with_cached: bool, with_model: bool
+) -> tuple[Text | str, ...]:
     bad = line.status is None or not 200 <= line.status < 300
     return (
         str(line.turn) if line.turn else "–",
@@ -79,6 +82,7 @@ def _row(line: TurnLine, length: int, with_model: bool) -> tuple[Text | str, ...
         safe_line(line.finish or "", 14),
         Text(str(line.status or "none"), "red" if bad else ""),
         seconds(line.first_byte),
+        *([number(line.cached_tokens)] if with_cached else []),
         *([safe_line(line.model or "", 16)] if with_model else []),
         Text(", ".join(line.marks), "yellow"),
     )

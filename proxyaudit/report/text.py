@@ -16,6 +16,7 @@ from proxyaudit.report.findings import findings_text
 from proxyaudit.report.hints import hints
 from proxyaudit.report.parts import SEVERITY_STYLE, count, grid, heading, indented, tally
 from proxyaudit.report.safe import safe_line
+from proxyaudit.report.tokens import tokens_text
 
 _MARKS = {"findings": ("✗", "bold red"), "clean": ("✓", "bold green")}
 _CONVERSATIONS = 20
@@ -31,6 +32,7 @@ def report_text(report: Report, background: Background | None = None) -> Rendera
     if report.findings:
         parts.append(heading("Findings"))
         parts += findings_text(report.findings, known)
+    parts += tokens_text(report, known)
     parts += checked_text(report, known)
     parts += unchecked_text(report, known)
     parts += limits_text(report)

@@ -8,9 +8,11 @@ from proxyaudit.core.conversation import Conversation
 from proxyaudit.core.message import assistant, user
 from proxyaudit.core.recording import Recording
 from proxyaudit.core.report import Report
-from proxyaudit.core.turn import Turn
+from proxyaudit.core.turn import Turn, Usage
 from proxyaudit.engine import Audited
+from proxyaudit.report.console import plain
 from proxyaudit.report.overview import overview
+from proxyaudit.report.overview_text import overview_text
 from proxyaudit.report.units import number, seconds, short_length, size
 
 
@@ -64,3 +66,23 @@ def test_ids_are_cut_where_they_still_differ() -> None:
     assert short_length(["abcdefgh-1", "abcdefgh-2"]) == 10
     assert short_length(["abcdefghijk", "zbcdefghijk"]) == 8
     assert short_length([]) == 8
+
+
+def test_cached_tokens_have_a_column_where_any_reply_tells_them() -> None:
+    """A reply that does not tell them leaves its cell empty: that is not zero."""
+    first, second = (turn(user("a"), reply=assistant("b"), id=id_) for id_ in ("one", "two"))
+    assert first.reply
+    told = replace(first, reply=replace(first.reply, usage=Usage(prompt=80, cached=64)))
+    conversation = Conversation("c1", turns=[told, second], exchanges=["one", "two"])
+    recording = Recording("x", (told.exchange, second.exchange))
+
+    def rows(*turns: Turn) -> list[str]:
+        view = overview(recording, _audited(conversation, *turns))
+        return plain(overview_text(view)).splitlines()[3:6]
+
+    heads, one, two = rows(told, second)
+    assert "cached" in heads
+    column = heads.index("cached") + len("cached")
+    assert one[:column].endswith(" 64")
+    assert two[heads.index("cached") : column].strip() == ""
+    assert "cached" not in rows(first, second)[0]

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxyaudit.compare.align import align
-from proxyaudit.core.message import Message, ToolCall, assistant, system, tool, user
+from proxyaudit.compare.align import Alignment, align
+from proxyaudit.core.message import Message, Text, ToolCall, assistant, system, tool, user
 
 TEXTS = st.text(alphabet="abcd ", min_size=1, max_size=12)
 MESSAGES = st.lists(
@@ -53,6 +53,70 @@ def test_every_message_is_accounted_for_once(left: list[Message], right: list[Me
     paired_right = [j for _, j in found.pairs]
     new = [j for c in found.changes if c.kind in ("added", "duplicated") for j in c.right]
     assert sorted(paired_right + new) == list(range(len(right)))
+
+
+def applied(
+    left: list[Message], found: Alignment, brought: dict[int, Message]
+) -> dict[int, Message]:
+    """Right, by index, made of left and the changes; `brought` is what changes bring along.
+
+    What is equal or moved comes from left, a changed role is put on what left says, a repeat
+    repeats; only rewritten, merged and added messages are brought.
+    """
+    made = {j: left[i] for i, j in found.pairs}
+    for change in found.changes:
+        for j in change.right:
+            if change.kind == "role_changed":
+                made[j] = Message(brought[j].role, left[change.left.start].parts)
+            elif change.kind in ("rewritten", "merged", "added"):
+                made[j] = brought[j]
+    pairs = dict(found.pairs)
+    for change in found.changes:
+        if change.kind == "duplicated":
+            (j,), twin = change.right, made[pairs[change.left.start]]
+            whole = twin.content == brought[j].content
+            made[j] = (
+                twin if whole else Message(twin.role, (Text(twin.text[: len(brought[j].text)]),))
+            )
+    return made
+
+
+@st.composite
+def edited(draw: st.DrawFn) -> tuple[list[Message], list[Message]]:
+    """A history and what some edits made of it: more alike than two that are drawn apart."""
+    left = draw(MESSAGES)
+    right = list(left)
+    for _ in range(draw(st.integers(0, 4))):
+        k = draw(st.integers(0, len(right)))
+        kind = draw(st.sampled_from(["drop", "add", "role", "move", "repeat", "part", "extend"]))
+        one = right[k : k + 1]
+        if kind == "add" or not one:
+            right[k:k] = [draw(TEXTS.map(user))]
+            continue
+        text = one[0].text
+        made = {
+            "drop": [],
+            "role": [Message("user", one[0].parts)],
+            "repeat": one * 2,
+            "part": [Message(one[0].role, (Text(text[: len(text) // 2 + 1]),)), *one],
+            "extend": [Message(one[0].role, (Text(f"{text} and {draw(TEXTS)}"),))],
+            "move": [],
+        }
+        right[k : k + 1] = made[kind]
+        if kind == "move":
+            right.insert(draw(st.integers(0, len(right))), one[0])
+    return left, right
+
+
+@given(st.one_of(edited(), st.tuples(MESSAGES, MESSAGES)))
+def test_the_edits_applied_to_left_give_right(both: tuple[list[Message], list[Message]]) -> None:
+    """Each right message is made of left by what the alignment says, once, in its place."""
+    left, right = both
+    found = align(left, right)
+    touched = {j for change in found.changes for j in change.right}
+    made = applied(left, found, {j: right[j] for j in touched if j < len(right)})
+    assert sorted(made) == list(range(len(right)))
+    assert [made[j].content for j in range(len(right))] == [m.content for m in right]
 
 
 @given(MESSAGES, st.data())

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from replies import anthropic_body, chat_body, responses_body
 from strategies import BODIES, CALLS, PROMPTS, TEXTS, THOUGHTS, message
 
 from proxyaudit.core.json import JSON, JSONObject
 from proxyaudit.core.message import Message, Part, Reasoning, Text
 from proxyaudit.core.turn import Prompt, Reply, StreamEvent
-from proxyaudit.dialects.base import Dialect
 from proxyaudit.dialects.fields import as_list, as_object, as_text
 from proxyaudit.dialects.read import all_dialects, dialect_named
 from proxyaudit.wire.sse import SseDecoder
@@ -92,13 +92,6 @@ def cut(text: str, sizes: list[int]) -> list[str]:
 type Splitter = Callable[[JSONObject, list[int]], list[JSONObject]]
 
 
-def chat_body(dialect: Dialect, said: Message) -> JSONObject:
-    written = as_list(dialect.write_prompt(Prompt((said,)))["messages"])[0]
-    choice: JSONObject = {"index": 0, "message": written, "finish_reason": "stop"}
-    usage: JSONObject = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
-    return {"id": "r", "model": "m", "choices": [choice], "usage": usage}
-
-
 def chat_chunks(body: JSONObject, sizes: list[int]) -> list[JSONObject]:
     choice = as_object(as_list(body["choices"])[0])
     said = as_object(choice["message"])
@@ -120,13 +113,6 @@ def chat_chunks(body: JSONObject, sizes: list[int]) -> list[JSONObject]:
     chunks: list[JSONObject] = [{**head, "choices": [{"index": 0, "delta": d}]} for d in deltas]
     end: JSONObject = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
     return [*chunks, {**head, "choices": [end]}, {**head, "choices": [], "usage": body["usage"]}]
-
-
-def anthropic_body(dialect: Dialect, said: Message) -> JSONObject:
-    written = as_object(as_list(dialect.write_prompt(Prompt((said,)))["messages"])[0])
-    usage: JSONObject = {"input_tokens": 1, "cache_read_input_tokens": 5, "output_tokens": 2}
-    head: JSONObject = {"id": "r", "model": "m", "type": "message"}
-    return {**head, "content": written["content"], "stop_reason": "end_turn", "usage": usage}
 
 
 _GROWS = {"text": ("text_delta", "text"), "thinking": ("thinking_delta", "thinking")}
@@ -163,11 +149,48 @@ def anthropic_chunks(body: JSONObject, sizes: list[int]) -> list[JSONObject]:
     return [*chunks, {"type": "message_stop"}]
 
 
+def responses_chunks(body: JSONObject, sizes: list[int]) -> list[JSONObject]:
+    """Items grow piece by piece; the last event holds the whole response."""
+    chunks: list[JSONObject] = [_responded("created", {**body, "output": [], "usage": None})]
+    for at, value in enumerate(as_list(body["output"])):
+        item, here = as_object(value), {"output_index": at}
+        empty: JSONObject = {"content": [], "summary": [], "arguments": ""}
+        begun: JSONObject = {key: empty.get(key, value) for key, value in item.items()}
+        chunks.append({"type": "response.output_item.added", **here, "item": begun})
+        kinds = {"output_text": "output_text", "summary_text": "reasoning_summary_text"}
+        for place, part in enumerate(
+            [*as_list(item.get("summary")), *as_list(item.get("content"))]
+        ):
+            kind = kinds[as_text(as_object(part)["type"])]
+            index = "summary_index" if kind.startswith("reasoning") else "content_index"
+            for piece in cut(as_text(as_object(part)["text"]), sizes):
+                head: JSONObject = {"type": f"response.{kind}.delta", **here, index: place}
+                chunks.append({**head, "delta": piece})
+        for piece in cut(as_text(item.get("arguments")), sizes) if "arguments" in item else []:
+            head = {"type": "response.function_call_arguments.delta", **here}
+            chunks.append({**head, "delta": piece})
+        chunks.append({"type": "response.output_item.done", **here, "item": item})
+    return [*chunks, _responded("completed", body)]
+
+
+def responses_chunks_alone(body: JSONObject, sizes: list[int]) -> list[JSONObject]:
+    """As some servers send it: items are not told again, neither when done nor at the end."""
+    whole = responses_chunks(body, sizes)
+    chunks = [chunk for chunk in whole if chunk["type"] != "response.output_item.done"]
+    return [*chunks[:-1], _responded("completed", {**body, "output": []})]
+
+
+def _responded(what: str, response: JSONObject) -> JSONObject:
+    return {"type": f"response.{what}", "response": response}
+
+
 @pytest.mark.parametrize(
     ("name", "write", "split"),
     [
         ("openai-chat", chat_body, chat_chunks),
         ("anthropic-messages", anthropic_body, anthropic_chunks),
+        ("openai-responses", responses_body, responses_chunks),
+        ("openai-responses", responses_body, responses_chunks_alone),
     ],
 )
 @given(
@@ -177,7 +200,7 @@ def anthropic_chunks(body: JSONObject, sizes: list[int]) -> list[JSONObject]:
 )
 def test_a_stream_reads_like_the_plain_reply_however_it_is_cut(
     name: str,
-    write: Callable[[Dialect, Message], JSONObject],
+    write: Callable[[Message], JSONObject],
     split: Splitter,
     said: Message,
     sizes: list[int],
@@ -185,7 +208,7 @@ def test_a_stream_reads_like_the_plain_reply_however_it_is_cut(
 ) -> None:
     dialect = dialect_named(name)
     assert dialect is not None
-    body = write(dialect, said)
+    body = write(said)
     frames = [f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n" for chunk in split(body, sizes)]
     raw = "".join(frames).encode()
     decoder = SseDecoder()

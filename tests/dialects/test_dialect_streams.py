@@ -6,14 +6,15 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from replies import completion_body, gemini_body, ollama_body
 from strategies import CALLS, TEXTS, WORDS, message
 
 from proxyaudit.core.exchange import Chunk, Exchange, Request, Response
 from proxyaudit.core.json import JSON, JSONObject
 from proxyaudit.core.message import Message, Reasoning
-from proxyaudit.core.turn import Prompt, Reply, Turn
+from proxyaudit.core.turn import Reply, Turn
 from proxyaudit.dialects.fields import as_list, as_object, as_text
-from proxyaudit.dialects.read import dialect_named, read_turn
+from proxyaudit.dialects.read import read_turn
 
 type Pieces = Callable[[JSONObject, int], list[JSONObject]]
 type Frame = Callable[[list[JSONObject]], str]
@@ -21,19 +22,6 @@ type Frame = Callable[[list[JSONObject]], str]
 THOUGHTS = st.lists(st.builds(Reasoning, WORDS), max_size=1)
 SAID = st.builds(message, st.just("assistant"), THOUGHTS, st.lists(TEXTS, max_size=1), CALLS)
 GEMINI = "/v1beta/models/some-model:streamGenerateContent"
-
-
-def written(name: str, said: Message) -> JSONObject:
-    dialect = dialect_named(name)
-    assert dialect is not None
-    body = dialect.write_prompt(Prompt((said,)))
-    return as_object(as_list(body.get("messages", body.get("contents")))[0])
-
-
-def ollama_body(said: Message) -> JSONObject:
-    counts: JSONObject = {"prompt_eval_count": 7, "eval_count": 2}
-    head: JSONObject = {"model": "m", "message": written("ollama-chat", said)}
-    return {**head, "done": True, "done_reason": "stop", **counts}
 
 
 def ollama_lines(body: JSONObject, size: int) -> list[JSONObject]:
@@ -47,18 +35,6 @@ def ollama_lines(body: JSONObject, size: int) -> list[JSONObject]:
         {"model": "m", "message": {"role": "assistant", **piece}, "done": False} for piece in pieces
     ]
     return [*lines, {**body, "message": {"role": "assistant", "content": ""}}]
-
-
-def gemini_body(said: Message) -> JSONObject:
-    usage: JSONObject = {"promptTokenCount": 7, "candidatesTokenCount": 2, "totalTokenCount": 9}
-    content = written("gemini", said)
-    candidate: JSONObject = {"content": content, "finishReason": "STOP", "index": 0}
-    return {
-        "candidates": [candidate],
-        "usageMetadata": usage,
-        "modelVersion": "m",
-        "responseId": "r",
-    }
 
 
 def gemini_chunks(body: JSONObject, size: int) -> list[JSONObject]:
@@ -78,12 +54,6 @@ def gemini_chunks(body: JSONObject, size: int) -> list[JSONObject]:
     ]
     end: JSONObject = {"content": {"role": "model", "parts": []}, "finishReason": "STOP"}
     return [*chunks, {**head, "candidates": [end], "usageMetadata": body["usageMetadata"]}]
-
-
-def completion_body(said: Message) -> JSONObject:
-    usage: JSONObject = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
-    choice: JSONObject = {"index": 0, "text": said.text, "finish_reason": "stop"}
-    return {"id": "r", "model": "m", "choices": [choice], "usage": usage}
 
 
 def completion_chunks(body: JSONObject, size: int) -> list[JSONObject]:

@@ -1,17 +1,16 @@
 """Group turns into conversations: which turn does a history grow from?
 
 A session label in the headers is a hint; content decides. The history of a new turn is looked up
-by a chain of digests (an exact extension of an earlier turn and its reply), and scored against the
+by its digests (an exact extension of an earlier turn and its reply), and scored against the
 newest turns of the conversations that share its beginning or its label. Retries are no turns; a
 side request is not the next turn of anything; a fork goes on from an earlier turn.
 
-The leading system message is left out of the chain: it may drift while the conversation goes on.
+The leading system message is left out of this: it may drift while the conversation goes on.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 
 from proxyaudit.compare.align import common_prefix
 from proxyaudit.compare.marks import is_chore, summary_index
@@ -40,15 +39,13 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A turn as the threader remembers it. `said` is the body and, if whole, the reply; `chain`
-    has a hash for each prefix of the body."""
+    """A turn as the threader remembers it. `said` is the body and, if whole, the reply."""
 
     turn: Turn
     conversation: Conversation
     label: Label
     body: tuple[str, ...]
     said: tuple[str, ...]
-    chain: list[int]
     system: str
     tools: frozenset[str]
     order: int
@@ -74,8 +71,10 @@ class Threader:
 
     conversations: list[Conversation] = field(default_factory=list)
     _known: list[_Known] = field(default_factory=list)
-    _by_chain: dict[int, _Known] = field(default_factory=dict)
-    _by_prompt: dict[tuple[int, str, frozenset[str]], _Known] = field(default_factory=dict)
+    _by_said: dict[tuple[int, str], list[_Known]] = field(default_factory=dict)
+    _by_prompt: dict[tuple[tuple[str, ...], str, frozenset[str]], _Known] = field(
+        default_factory=dict
+    )
     _by_first: dict[str, list[Conversation]] = field(default_factory=dict)
     _newest: dict[str, list[_Known]] = field(default_factory=dict)
     _sides: set[str] = field(default_factory=set)
@@ -107,13 +106,13 @@ class Threader:
         tools = frozenset(t.name for t in turn.prompt.tools)
         pending = Conversation(id="")
         order = len(self._known)
-        return _Known(turn, pending, label(turn), body, said, _chain(body), system, tools, order)
+        return _Known(turn, pending, label(turn), body, said, system, tools, order)
 
     def _repeat(self, new: _Known) -> Placed | None:
         """The same request again: after a failure a retry; after a success only if it has a
         history or a label, for two people may well begin alike."""
-        old = self._by_prompt.get((new.chain[-1], new.system, new.tools)) if new.body else None
-        if old is None or old.body != new.body or _labels_differ(old.label, new.label):
+        old = self._by_prompt.get((new.body, new.system, new.tools)) if new.body else None
+        if old is None or _labels_differ(old.label, new.label):
             return None
         begun = any(m.role == "assistant" for m in new.turn.prompt.messages)
         if old.turn.ok and not begun and not new.label.session:
@@ -167,11 +166,9 @@ class Threader:
 
     def _candidates(self, new: _Known) -> Iterable[_Known]:
         found: dict[int, _Known] = {}
-        for link in reversed(new.chain):
-            if link in self._by_chain:
-                exact = self._by_chain[link]
-                found[exact.order] = exact
-                break
+        exact = self._extended(new)
+        if exact:
+            found[exact.order] = exact
         conversations = [c for d in new.body[:1] for c in self._by_first.get(d, ())]
         if new.label.session:
             conversations += self._by_session.get(new.label.session, ())
@@ -181,6 +178,14 @@ class Threader:
             for known in self._newest[conversation.id][-2:]:
                 found[known.order] = known
         return found.values()
+
+    def _extended(self, new: _Known) -> _Known | None:
+        """The newest of the turns whose history and reply the new one begins with: the longest."""
+        for length in range(len(new.body), 0, -1):
+            for known in reversed(self._by_said.get((length, new.body[length - 1]), ())):
+                if known.said == new.body[:length]:
+                    return known
+        return None
 
     def _begin(self, new: _Known, parent: Conversation | None = None, side: bool = False) -> Placed:
         conversation = Conversation(
@@ -210,9 +215,8 @@ class Threader:
         newest.append(known)
         if not new.body:
             return
-        whole = new.chain[-1]
-        self._by_chain[_link(whole, new.said[-1]) if new.said is not new.body else whole] = known
-        self._by_prompt[whole, new.system, new.tools] = known
+        self._by_said.setdefault((len(new.said), new.said[-1]), []).append(known)
+        self._by_prompt[new.body, new.system, new.tools] = known
         first = self._by_first.setdefault(new.body[0], [])
         if conversation not in first:
             first.append(conversation)
@@ -221,15 +225,6 @@ class Threader:
 def leading_system(messages: Sequence[Message]) -> int:
     """How many system messages stand at the start."""
     return next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
-
-
-def _chain(digests: Sequence[str]) -> list[int]:
-    """For each prefix of the digests, one hash: a hint where to look, verified by who uses it."""
-    return list(accumulate(digests, _link, initial=0))[1:]
-
-
-def _link(link: int, item: str) -> int:
-    return hash((link, item))
 
 
 def _match(known: _Known, new: _Known) -> _Match:
@@ -273,8 +268,9 @@ def _belongs(match: _Match, new: _Known) -> bool:
 
 def _history_length(messages: Sequence[Message]) -> int:
     """Body messages up to the last assistant message: the part that is not new."""
-    body = messages[leading_system(messages) :]
-    return max((i + 1 for i, m in enumerate(body) if m.role == "assistant"), default=0)
+    start = leading_system(messages)
+    said = (n for n in range(len(messages), start, -1) if messages[n - 1].role == "assistant")
+    return next(said, start) - start
 
 
 def _labels_differ(a: Label, b: Label) -> bool:

@@ -7,6 +7,8 @@ is new there, or the cost of a session grows with the square of its length.
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from operator import is_
 
 from proxyaudit.core.message import Message
@@ -31,19 +33,30 @@ class Fold[S]:
     def __init__(self, start: S, step: Callable[[S, Message], S]) -> None:
         self._start = start
         self._step = step
-        self._known: deque[tuple[tuple[Message, ...], S]] = deque(maxlen=_REMEMBERED)
+        self._known: deque[_Walked[S]] = deque(maxlen=_REMEMBERED)
 
     def __call__(self, messages: tuple[Message, ...]) -> S:
         """The state after the last of the messages."""
-        done, state = 0, self._start
-        for before, reached in tuple(self._known):
-            if done < len(before) and _begins_with(messages, before):
-                done, state = len(before), reached
-        for message in messages[done:]:
+        longest_first = sorted(self._known, key=lambda known: -len(known.messages))
+        base = next((k for k in longest_first if _begins_with(messages, k.messages)), None)
+        state = base.state if base else self._start
+        new = messages[len(base.messages) :] if base else messages
+        for message in new:
             state = self._step(state, message)
-        if messages[done:]:
-            self._known.appendleft((messages, state))
+        if new:
+            if base:
+                with suppress(ValueError):  # another thread was faster
+                    self._known.remove(base)
+            self._known.appendleft(_Walked(messages, state))
         return state
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Walked[S]:
+    """A history, and the state after its last message."""
+
+    messages: tuple[Message, ...]
+    state: S
 
 
 def _begins_with(messages: Sequence[Message], start: Sequence[Message]) -> bool:

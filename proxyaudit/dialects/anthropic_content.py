@@ -1,11 +1,13 @@
 """Blocks of the Messages format: system text, messages, results, usage."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from proxyaudit.core.json import JSON, JSONObject
 from proxyaudit.core.message import Message, Part, Text, ToolCall
 from proxyaudit.core.turn import Usage
 from proxyaudit.dialects.fields import (
+    as_list,
     as_object,
     as_text,
     dump,
@@ -14,7 +16,7 @@ from proxyaudit.dialects.fields import (
     opaque_fields,
     wire_of,
 )
-from proxyaudit.dialects.memo import Memo
+from proxyaudit.dialects.memo import Memo, Series
 from proxyaudit.dialects.parts import read_content, read_part, read_result
 
 # One client puts its version and a nonce there; the server takes it off before the model.
@@ -26,20 +28,31 @@ _MEMO = Memo[tuple[Message, ...]]()
 
 def read_system(value: JSON) -> tuple[Message, ...]:
     """The system field, a string or blocks, as one message at /system; none if it says nothing."""
+    return _MEMO.read(value, "/system", lambda wire: _system(value, wire))
+
+
+def _system(value: JSON, wire: str) -> tuple[Message, ...]:
     parts = tuple(part for part in read_content(value, "/system") if not _is_noise(part))
-    return (Message("system", parts, "/system", "system", wire_of(value)),) if parts else ()
+    return (Message("system", parts, "/system", "system", wire),) if parts else ()
 
 
 def _is_noise(part: Part) -> bool:
     return isinstance(part, Text) and part.text.startswith(_CLIENT_NOISE)
 
 
-def read_messages(item: JSON, pointer: str) -> tuple[Message, ...]:
-    """One message of the history; one with tool results gives a message for each of them.
+def read_messages(value: JSON, pointer: str) -> tuple[Message, ...]:
+    """The messages of a history. One with tool results gives a message for each of them.
 
     So a history has the same messages in every format. What stands between results keeps its place.
     """
+    return tuple(chain.from_iterable(_SERIES.read(as_list(value), pointer)))
+
+
+def _one(item: JSON, pointer: str) -> tuple[Message, ...]:
     return _MEMO.read(item, pointer, lambda wire: tuple(_messages(item, pointer, wire)))
+
+
+_SERIES = Series(_one)
 
 
 def _messages(item: JSON, pointer: str, wire: str) -> Iterator[Message]:

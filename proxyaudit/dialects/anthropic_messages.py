@@ -51,11 +51,7 @@ class AnthropicMessages:
     def read_prompt(self, body: JSONObject) -> Prompt:
         """Each tool result is a message of its own; text around results is a user message."""
         settings, pointers = read_settings(body, _STRUCTURE)
-        history = [
-            message
-            for at, item in enumerate(as_list(body.get("messages")))
-            for message in read_messages(item, f"/messages/{at}")
-        ]
+        history = read_messages(body.get("messages"), "/messages")
         return Prompt(
             messages=(*read_system(body.get("system")), *history),
             tools=read_tools(body.get("tools")),

@@ -14,7 +14,7 @@ from proxyaudit.dialects.fields import (
     opaque_fields,
     word,
 )
-from proxyaudit.dialects.memo import Memo
+from proxyaudit.dialects.memo import Memo, Series
 from proxyaudit.dialects.parts import read_content, read_result
 
 _KNOWN = frozenset(
@@ -34,6 +34,14 @@ _MEMO = Memo[Message]()
 def read_message(item: JSON, pointer: str) -> Message:
     """One message; what is no message becomes one with an opaque part."""
     return _MEMO.read(item, pointer, lambda wire: _read(item, pointer, wire))
+
+
+_SERIES = Series(read_message)
+
+
+def read_messages(value: JSON, pointer: str) -> tuple[Message, ...]:
+    """The messages of a history; `pointer` is that of the list."""
+    return _SERIES.read(as_list(value), pointer)
 
 
 def _read(item: JSON, pointer: str, wire: str) -> Message:

@@ -72,7 +72,7 @@ def said_message(items: Sequence[tuple[str, JSON]], pointer: str) -> Message:
         parts = joined(part for place, item in items for part in read_parts(item, place))
         return Message("assistant", tuple(with_call_ids(parts)), pointer, "model", wire)
 
-    return _MEMO.read(sent, pointer, read)
+    return _MEMO.read(sent, pointer, read, pieces=sent)
 
 
 def joined(parts: Iterable[Part]) -> Iterator[Part]:

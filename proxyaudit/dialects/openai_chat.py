@@ -13,10 +13,9 @@ from proxyaudit.core.message import (
 )
 from proxyaudit.core.turn import Prompt, Reply, StreamEvent, StreamFault, Tool
 from proxyaudit.dialects.base import Framing
-from proxyaudit.dialects.chat_message import read_message
+from proxyaudit.dialects.chat_message import read_message, read_messages
 from proxyaudit.dialects.chat_stream import read_chat_stream
 from proxyaudit.dialects.fields import (
-    as_list,
     as_object,
     as_text,
     error_of,
@@ -52,10 +51,9 @@ class OpenAIChat:
 
     def read_prompt(self, body: JSONObject) -> Prompt:
         settings, pointers = read_settings(body, _STRUCTURE)
-        items = as_list(body.get("messages"))
         functions = read_tools(body.get("functions"), "/functions")
         return Prompt(
-            messages=tuple(read_message(item, f"/messages/{at}") for at, item in enumerate(items)),
+            messages=read_messages(body.get("messages"), "/messages"),
             tools=(*read_tools(body.get("tools")), *functions),
             model=word(body.get("model")),
             stream=body.get("stream") is True,

@@ -7,7 +7,8 @@ from proxyaudit.core.json import JSON, JSONObject
 from proxyaudit.core.message import Message, Opaque, Part, Reasoning, Text, ToolCall
 from proxyaudit.core.turn import Prompt, Reply, StreamEvent, StreamFault, Tool
 from proxyaudit.dialects.base import Framing
-from proxyaudit.dialects.fields import objects, path_of, value_of_text, wire_of, word
+from proxyaudit.dialects.fields import objects, path_of, value_of_text, word
+from proxyaudit.dialects.memo import Memo
 from proxyaudit.dialects.parts import read_content, write_content, write_fields, write_result
 from proxyaudit.dialects.responses_items import read_input
 from proxyaudit.dialects.responses_reply import read_response_object
@@ -18,6 +19,7 @@ from proxyaudit.dialects.tools import definition, read_tools, write_head
 _STRUCTURE = frozenset(
     {"model", "stream", "input", "instructions", "tools", "previous_response_id"}
 )
+_INSTRUCTIONS = Memo[tuple[Message, ...]]()
 _MARKS = ("input", "instructions", "previous_response_id", "prompt")
 _OTHER_PATHS = ("/chat/completions", "/messages")
 
@@ -79,8 +81,12 @@ class OpenAIResponses:
 def _instructions(value: JSON) -> tuple[Message, ...]:
     if isinstance(value, list):
         return read_input(value, "/instructions")
+    return _INSTRUCTIONS.read(value, "/instructions", lambda wire: _system(value, wire))
+
+
+def _system(value: JSON, wire: str) -> tuple[Message, ...]:
     parts = read_content(value, "/instructions")
-    return (Message("system", parts, "/instructions", "system", wire_of(value)),) if parts else ()
+    return (Message("system", parts, "/instructions", "system", wire),) if parts else ()
 
 
 def _only_text(message: Message) -> str | None:

@@ -67,8 +67,9 @@ def dialect_named(name: str) -> Dialect | None:
 
 def body_json(message: Request | Response) -> JSON:
     """The JSON value of a body, content encoding undone; None if it is no JSON."""
+    parse = _BODIES.parse if isinstance(message, Request) else parse_json
     try:
-        return _BODIES.parse(decoded(message.headers, message.body).data)
+        return parse(decoded(message.headers, message.body).data)
     except ValueError:
         return None
 

@@ -62,7 +62,7 @@ def said_message(items: Sequence[tuple[str, JSON]], pointer: str) -> Message:
         parts = tuple(part for place, item in items for part in _said_parts(item, place))
         return Message("assistant", parts, pointer, "assistant", wire)
 
-    return _MEMO.read(sent, pointer, read)
+    return _MEMO.read(sent, pointer, read, pieces=sent)
 
 
 def _said_parts(item: JSON, pointer: str) -> Iterator[Part]:

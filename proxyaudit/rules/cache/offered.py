@@ -1,6 +1,7 @@
 """How the tools of a request differ from those of the one before it."""
 
 from collections.abc import Mapping
+from operator import is_
 from typing import NamedTuple
 
 from proxyaudit.core.finding import Severity
@@ -59,8 +60,11 @@ def _redefined(changed: list[tuple[Tool, Tool]]) -> ToolsChange:
 def _spelt_alike(left: Turn, right: Turn) -> bool:
     """Whether the tools are the same JSON, the order of keys included.
 
-    Nearly always the bytes of one request are found in the next, and nothing has to be parsed.
+    Nearly always they were read as the same objects, or the bytes of one request are found in the
+    next, and nothing has to be parsed.
     """
+    if all(map(is_, left.prompt.tools, right.prompt.tools)):
+        return True
     a, b = left.exchange.request.body, right.exchange.request.body
     start = a.find(_FIELD)
     if start < 0 or a[start : start + sum(len(t.definition) for t in left.prompt.tools)] in b:

@@ -60,8 +60,8 @@ def part_dropped(found: Comparison, facts: Facts) -> Iterator[Found]:
 
 def _everywhere(found: Comparison) -> dict[str, bool]:
     """For each kind of media, whether the right has as many of them as the left."""
-    left = Counter(m.kind for m in media_of(found.left_messages))
-    right = Counter(m.kind for m in media_of(found.right_messages))
+    left = Counter(m.kind for m in media_of(found.left_messages[found.kept :]))
+    right = Counter(m.kind for m in media_of(found.right_messages[found.kept :]))
     return {kind: right[kind] >= number for kind, number in left.items()}
 
 

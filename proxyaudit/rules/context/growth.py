@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from proxyaudit.core.message import Media
+from proxyaudit.core.history import Fold, shared
+from proxyaudit.core.message import Media, Message
 from proxyaudit.core.turn import Turn
-from proxyaudit.rules.context.tokens import counted, least_of
+from proxyaudit.rules.context.tokens import counted, least_in
 
 # So many words must have been added, and so small a share of them counted.
 _GROWTH, _SHARE = 100, 0.4
@@ -48,13 +49,11 @@ def _stall(before: Turn, turn: Turn) -> Stall | None:
     had, has = counted(before), counted(turn)
     if had is None or has is None or not _comparable(before, turn):
         return None
-    known = {m.content for m in before.prompt.messages}
-    grown = least_of(m for m in turn.prompt.messages if m.content not in known)
     # Templates lawfully drop old reasoning once the user speaks again: so much may be gone.
-    reasoning = sum(
-        len(t.text) + len(t.signature or "") for m in before.prompt.messages for t in m.thoughts
-    )
-    counted_more = has - had + reasoning // _REASONING_TOKEN
+    counted_more = has - had + _reasoning(before.prompt.messages) // _REASONING_TOKEN
+    old, new = _parted(before, turn)
+    known = {m.content for m in old}
+    grown = sum(least_in(m) for m in new if m.content not in known)
     shrank = counted_more < -_SHRUNK * had
     if not shrank and (grown < _GROWTH or counted_more >= _SHARE * grown):
         return None
@@ -69,7 +68,27 @@ def _comparable(before: Turn, turn: Turn) -> bool:
         return False
     if left.previous_id or right.previous_id or not set(left.tools) <= set(right.tools):
         return False
-    kept = {m.content for m in right.messages}
     # What a picture costs, and whether an old one is still shown, is the server's affair.
-    media = any(isinstance(p, Media) for m in left.messages for p in m.parts)
-    return not media and all(m.content in kept for m in left.messages)
+    if _media(left.messages):
+        return False
+    old, new = _parted(before, turn)
+    kept = {m.content for m in new}
+    return all(m.content in kept for m in old)
+
+
+def _parted(before: Turn, turn: Turn) -> tuple[Sequence[Message], Sequence[Message]]:
+    """What the two histories have behind the messages that they share."""
+    left, right = before.prompt.messages, turn.prompt.messages
+    same = shared(left, right)
+    return left[same:], right[same:]
+
+
+def _thought(letters: int, message: Message) -> int:
+    return letters + sum(len(t.text) + len(t.signature or "") for t in message.thoughts)
+
+
+_reasoning = Fold(0, _thought)
+"""Letters of reasoning in a history."""
+
+_media = Fold(False, lambda held, m: held or any(isinstance(p, Media) for p in m.parts))
+"""Whether a history holds a picture, a sound or a file."""

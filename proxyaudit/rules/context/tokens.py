@@ -8,9 +8,8 @@ use averages. Runs of spaces, lines and rulers may be one token each, and count 
 """
 
 import re
-from collections.abc import Iterable
-from functools import lru_cache
 
+from proxyaudit.core.history import Fold
 from proxyaudit.core.message import Message, Text, ToolResult
 from proxyaudit.core.turn import Turn, Usage
 
@@ -34,14 +33,13 @@ def spoken(message: Message) -> str:
     return "\n".join(p.text for p in message.parts if isinstance(p, Text | ToolResult))
 
 
-def least_of(messages: Iterable[Message]) -> int:
-    return sum(_least(message) for message in messages)
-
-
-@lru_cache(maxsize=8192)
-def _least(message: Message) -> int:
-    """Kept, since every turn sends the messages of the last one again."""
+def least_in(message: Message) -> int:
+    """The least tokens of one message."""
     return least_tokens(spoken(message))
+
+
+least_of = Fold(0, lambda total, message: total + least_in(message))
+"""The least tokens of a whole history; what turns share is counted once."""
 
 
 def counted(turn: Turn) -> int | None:

@@ -43,14 +43,14 @@ def denies_history(turn: Turn, facts: Facts) -> Iterator[Outcome]:
     if said is None:
         yield not_whole(turn)
         return
-    earlier = _exchanges(turn.prompt)
-    if not earlier:
-        return
     _, message = said
     text = visible(message)
     plain = simple(_QUOTED.sub(" ", without_code(text.translate(_STRAIGHT))))
     denial = DENIAL.search(plain[:_OPENING])
-    if denial is None or _is_brought_up(turn.prompt, denial[0]):
+    if denial is None:
+        return
+    earlier = _exchanges(turn.prompt)
+    if not earlier or _is_brought_up(turn.prompt, denial[0]):
         return
     yield Found(
         f"the reply says that nothing came before ({denial[0].strip()!r}), yet the request holds "

@@ -59,7 +59,7 @@ def _field(found: Comparison, i: int) -> str | None:
 
 def _lost(found: Comparison) -> list[int]:
     gone = [i for c in found.changes if c.kind == "dropped" for i in c.left]
-    gone += [i for i, j in found.pairs if not found.right_messages[j].text.strip()]
+    gone += [i for i, j in found.differing if not found.right_messages[j].text.strip()]
     return sorted(i for i in gone if _is_missing(found, i))
 
 

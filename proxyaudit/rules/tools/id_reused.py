@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 
 from proxyaudit.core.conversation import Conversation
-from proxyaudit.core.message import ToolCall, canonical_arguments, is_sent
+from proxyaudit.core.history import shared
+from proxyaudit.core.message import Message, ToolCall, canonical_arguments, is_sent
 from proxyaudit.core.turn import Turn
 from proxyaudit.rules.base import Facts, Found, at, rule
+
+type _Said = tuple[ToolCall, str]
 
 
 @rule("tool.id_reused", severity="warn", on=Conversation)
@@ -30,13 +33,22 @@ def id_reused(conversation: Conversation, facts: Facts) -> Iterator[Found]:
         How the server makes its ids: counting from 0 in every reply is a known fault.
     """
     told: set[str] = set()
+    known: dict[str, _Said] = {}
+    before: tuple[Message, ...] = ()
     for turn in conversation.turns:
-        known: dict[str, tuple[ToolCall, str]] = {}
-        for call, side in _calls(turn):
-            first = known.setdefault(call.id, (call, side))
-            if first[0] is call or not is_sent(call.id) or call.id in told:
+        history = turn.prompt.messages
+        same = shared(before, history)
+        if same < len(before):
+            known, same = {}, 0
+        before = history
+        # What a reply said counts in the turns after it only if it stands in their history.
+        said: dict[str, _Said] = {}
+        for call, side in _calls(turn, same):
+            first = known.get(call.id) or said.get(call.id)
+            if first is None:
+                (known if side == "request" else said)[call.id] = (call, side)
                 continue
-            if _key(first[0]) == _key(call):
+            if not is_sent(call.id) or call.id in told or _key(first[0]) == _key(call):
                 continue
             told.add(call.id)
             yield Found(
@@ -49,8 +61,8 @@ def id_reused(conversation: Conversation, facts: Facts) -> Iterator[Found]:
             )
 
 
-def _calls(turn: Turn) -> Iterator[tuple[ToolCall, str]]:
-    for message in turn.prompt.messages:
+def _calls(turn: Turn, start: int) -> Iterator[_Said]:
+    for message in turn.prompt.messages[start:]:
         yield from ((call, "request") for call in message.calls)
     if turn.ok and turn.reply and turn.reply.message:
         yield from ((call, "response") for call in turn.reply.message.calls)

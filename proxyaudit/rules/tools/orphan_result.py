@@ -1,10 +1,12 @@
 """tool.orphan_result"""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from proxyaudit.core.finding import Skip
-from proxyaudit.core.message import ToolCall, ToolResult
-from proxyaudit.core.turn import Prompt, Turn
+from proxyaudit.core.history import Fold
+from proxyaudit.core.message import Message, ToolCall, ToolResult
+from proxyaudit.core.turn import Turn
 from proxyaudit.rules.base import Facts, Found, Outcome, at, rule
 from proxyaudit.rules.reading import keeps_history_elsewhere
 from proxyaudit.rules.wording import count, excerpt
@@ -31,7 +33,7 @@ def orphan_result(turn: Turn, facts: Facts) -> Iterator[Outcome]:
         Whatever trims the history: it has to keep a call and its results together. If only the
         upstream tap shows it, the proxy trims.
     """
-    orphans = _orphans(turn.prompt)
+    orphans = _seen(turn.prompt.messages).orphans
     if not orphans:
         return
     if keeps_history_elsewhere(turn.prompt):
@@ -46,13 +48,23 @@ def orphan_result(turn: Turn, facts: Facts) -> Iterator[Outcome]:
     )
 
 
-def _orphans(prompt: Prompt) -> list[ToolResult]:
-    known: set[str] = set()
-    orphans = []
-    for message in prompt.messages:
-        for part in message.parts:
-            if isinstance(part, ToolCall):
-                known.add(part.id)
-            elif isinstance(part, ToolResult) and part.call_id not in known:
-                orphans.append(part)
-    return orphans
+class _Seen(NamedTuple):
+    """The ids of the calls so far, and the results that answer none of them."""
+
+    known: frozenset[str] = frozenset()
+    orphans: tuple[ToolResult, ...] = ()
+
+
+def _step(state: _Seen, message: Message) -> _Seen:
+    if not message.ids:
+        return state
+    known, orphans = set(state.known), state.orphans
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            known.add(part.id)
+        elif isinstance(part, ToolResult) and part.call_id not in known:
+            orphans = (*orphans, part)
+    return _Seen(frozenset(known) if message.calls else state.known, orphans)
+
+
+_seen = Fold(_Seen(), _step)

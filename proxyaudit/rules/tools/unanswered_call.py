@@ -1,7 +1,10 @@
 """tool.unanswered_call"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
 
+from proxyaudit.core.history import Fold
 from proxyaudit.core.message import Message, ToolCall
 from proxyaudit.core.turn import Turn
 from proxyaudit.rules.base import Facts, Found, at, rule
@@ -38,7 +41,7 @@ def unanswered_call(turn: Turn, facts: Facts) -> Iterator[Found]:
         Whether the harness lost the result (an interrupted tool, a parallel call), or the proxy
         dropped the message: compare the two taps.
     """
-    open_calls = list(_open_calls(turn.prompt.messages, _ENDS_WAIT.get(turn.dialect, frozenset())))
+    open_calls = _open_calls(_ENDS_WAIT.get(turn.dialect, frozenset()))(turn.prompt.messages).all
     if not open_calls:
         return
     names = ", ".join(f"{c.name or '(no name)'} ({c.id or 'no id'})" for c in open_calls[:3])
@@ -54,19 +57,38 @@ def unanswered_call(turn: Turn, facts: Facts) -> Iterator[Found]:
     )
 
 
-def _open_calls(messages: Sequence[Message], ends_wait: frozenset[str]) -> Iterator[ToolCall]:
-    """Where results may follow beside text, one assistant message may be sent in pieces: a piece
-    that follows at once does not end the wait."""
+class _Wait(NamedTuple):
+    """How far a history was walked: the calls given up, those that wait, the role of the last."""
+
+    given_up: tuple[ToolCall, ...] = ()
+    waiting: tuple[ToolCall, ...] = ()
+    before: str = ""
+
+    @property
+    def all(self) -> tuple[ToolCall, ...]:
+        return self.given_up + self.waiting
+
+
+@cache
+def _open_calls(ends_wait: frozenset[str]) -> Fold[_Wait]:
+    """The calls of a history that have no result.
+
+    Where results may follow beside text, one assistant message may be sent in pieces: a piece
+    that follows at once does not end the wait.
+    """
     in_pieces = "user" not in ends_wait
-    waiting: dict[str, ToolCall] = {}
-    before = ""
-    for message in messages:
-        for result in message.results:
-            waiting.pop(result.call_id, None)
+
+    def step(state: _Wait, message: Message) -> _Wait:
+        given_up, waiting, before = state
+        if waiting and message.results:
+            answered = {result.call_id for result in message.results}
+            waiting = tuple(call for call in waiting if call.id not in answered)
         piece = in_pieces and message.role == before == "assistant"
-        if message.role in ends_wait and not message.results and not piece:
-            yield from waiting.values()
-            waiting.clear()
-        waiting.update((call.id, call) for call in message.calls)
-        before = message.role
-    yield from waiting.values()
+        if waiting and message.role in ends_wait and not message.results and not piece:
+            given_up, waiting = given_up + waiting, ()
+        if message.calls:
+            again = {call.id: call for call in (*waiting, *message.calls)}
+            waiting = tuple(again.values())
+        return _Wait(given_up, waiting, message.role)
+
+    return Fold(_Wait(), step)

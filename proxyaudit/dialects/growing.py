@@ -24,7 +24,7 @@ from proxyaudit.dialects.fields import parse_json
 LISTS = ("messages", "input", "contents")
 """The fields of a request body that hold a history, in any dialect."""
 
-KEPT = 16
+KEPT = 64
 LIMIT = 64 * 1024 * 1024
 """So many bodies, and bytes of them at most, are kept to compare with: agents take turns."""
 

@@ -117,7 +117,7 @@ def audit(recording: Recording, rules: Sequence[Rule] | None = None) -> Audited:
 
 def _apply(rule: Rule, found: Subjects, run: _Run) -> None:
     if rule.on is Turn:
-        for turn in found.threaded:
+        for turn in found.by_conversation():
             _on_turn(rule, turn, found, run)
     elif rule.on is Traffic:
         _on_traffic(rule, found, run)

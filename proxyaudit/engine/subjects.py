@@ -39,6 +39,13 @@ class Subjects:
     def __post_init__(self) -> None:
         self.two_taps = {e.tap for e in self.exchanges} == {"client", "upstream"}
 
+    def by_conversation(self) -> list[Turn]:
+        """The turns of `threaded`, those of a conversation one after the other: a rule goes on
+        from what it knows of the turn before. Failed attempts come last."""
+        placed = [turn for conversation in self.conversations for turn in conversation.turns]
+        ids = {turn.id for turn in placed}
+        return [*placed, *(turn for turn in self.threaded if turn.id not in ids)]
+
     def traffic(self, name: str) -> Traffic:
         """Everything at the tap that conversations are made of, for rules over a recording."""
         return Traffic(name, tuple(self.threaded), tuple(self.conversations))

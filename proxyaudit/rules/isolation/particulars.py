@@ -54,7 +54,7 @@ def content_words(text: str) -> set[str]:
 def _is_code(token: str) -> bool:
     if "@" in token[1:-1] and "." in token:
         return True
-    if len(token) > 64 or _COMMON.fullmatch(token):
+    if token.isalpha() or len(token) > 64 or _COMMON.fullmatch(token):
         return False
     digits = sum(letter.isdigit() for letter in token)
     if token.isdecimal():

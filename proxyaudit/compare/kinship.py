@@ -1,6 +1,6 @@
 """Main, side or subagent: what each conversation is to the others, once all are known."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from proxyaudit.compare.marks import flat, is_chore
@@ -50,6 +50,21 @@ def relate(conversations: Sequence[Conversation]) -> None:
             conversation.kind = "side"
         else:
             conversation.restarts = _restarted(kin, by_frame[kin.system, kin.tools])
+    _join_chores(by_frame)
+
+
+def _join_chores(by_frame: Mapping[tuple[object, ...], Sequence[_Kin]]) -> None:
+    """One request without tools under the very instructions of a side request is one as well,
+    though its own words do not say whom it serves: a commit message for a bare list of files."""
+    for alike in by_frame.values():
+        sides = [k.conversation for k in alike if k.conversation.kind == "side"]
+        if not sides or not alike[0].system:
+            continue
+        for kin in alike:
+            if kin.conversation.kind == "main" and _is_lone(kin) and not _begun(kin.first):
+                kin.conversation.kind = "side"
+                kin.conversation.parent = sides[0].parent
+                kin.conversation.restarts = None
 
 
 def _kin(conversation: Conversation) -> _Kin:
@@ -136,21 +151,36 @@ def _outranks(other: _Kin, chore: _Kin) -> bool:
 
 
 def _quotes(chore: Turn, other: _Kin) -> bool:
-    """Whether the request holds the conversation's first words, or its reply stands in it later."""
+    """Whether the request holds the conversation's first or latest words of the user, or its reply
+    stands in it later."""
     asked = flat(" ".join(m.text for m in chore.prompt.messages if m.role != "system"))
-    if len(other.task) >= _TELLING and other.task in asked:
+    began = chore.exchange.started_at
+    words = (other.task, _latest_words(other, began))
+    if any(len(text) >= _TELLING and text in asked for text in words):
         return True
     reply = flat(chore.reply.message.text) if chore.reply and chore.reply.message else ""
     if len(reply) < _TELLING:
         return False
-    began = chore.exchange.started_at
     later = next((t for t in other.conversation.turns if t.exchange.started_at > began), None)
     return later is not None and any(reply in flat(m.text) for m in later.prompt.messages)
 
 
 def _is_lone_chore(kin: _Kin) -> bool:
-    alone = len(kin.conversation.turns) == 1 and not kin.has_tools
-    return alone and bool(kin.system) and is_chore(kin.first.prompt.messages)
+    return _is_lone(kin) and bool(kin.system) and is_chore(kin.first.prompt.messages)
+
+
+def _is_lone(kin: _Kin) -> bool:
+    return len(kin.conversation.turns) == 1 and not kin.has_tools
+
+
+def _latest_words(kin: _Kin, before: float) -> str:
+    """What the user had said last in a conversation at that time: the first paragraph, for some
+    harnesses put standing instructions after it in the newest message (aider)."""
+    for turn in reversed(kin.conversation.turns):
+        if turn.exchange.started_at < before:
+            said = (m.text for m in reversed(turn.prompt.messages) if m.role == "user")
+            return flat(next(said, "").strip().partition("\n\n")[0])
+    return ""
 
 
 def _first_user(turn: Turn) -> str:

@@ -6,6 +6,7 @@ import pytest
 from shared import CAPTURES, SHARED, needs_captures
 
 from proxyaudit.engine import audit
+from proxyaudit.rules.base import all_rules
 from proxyaudit.store.read import open_recording
 
 
@@ -46,6 +47,24 @@ EXPECTED = {
     "codex-ttt": Expected([6], sides=0),
     "codex-ws-on": Expected([6], sides=0),
     "qwen-ttt": Expected([6], sides=0, may=HISTORY),
+    # The refused request is a thread of one.
+    "sdk-python": Expected(
+        [2, 2, 2, 2, 1],
+        sides=0,
+        must=frozenset({"reasoning.swallowed_answer"}),
+        may=frozenset({"output.empty", "output.foreign_content"}),
+    ),
+    "aider-chat": Expected(
+        [2],
+        sides=2,
+        may=frozenset(
+            {
+                *(r.name for r in all_rules() if r.family in {"history", "cache"}),
+                "reasoning.in_content",
+                "output.foreign_content",
+            }
+        ),
+    ),
 }
 
 

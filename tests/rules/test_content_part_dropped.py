@@ -102,3 +102,14 @@ def test_instructions_that_drift_are_told_at_info() -> None:
         turn(second, user("Go."), assistant("Fine."), user("On.")),
     )
     assert [f.severity for f in findings(RULE, after(left, right))] == ["info"]
+
+
+def test_reasoning_that_left_the_text_again_is_no_lost_part() -> None:
+    """As after a change of model and back."""
+    parts = (Text("They name a bird."), Text("A heron."))
+    old = turn(user("Which?"), Message("assistant", parts), user("Sure?"))
+    thinks = assistant("A heron.", reasoning="They name a bird.")
+    asks = (user("Sure?"), assistant("Fine."), user("So?"))
+    assert findings(RULE, after(old, turn(user("Which?"), thinks, *asks, id="2"))) == []
+    less = (user("Which?"), assistant("A heron."), *asks)
+    assert findings(RULE, after(old, turn(*less, id="2"))), "without the reasoning it is one"

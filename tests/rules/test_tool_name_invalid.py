@@ -51,6 +51,13 @@ def test_a_tool_that_brings_others_hides_their_names() -> None:
     assert findings(RULE, named("anything", "list_dir", server)) == []
 
 
+@pytest.mark.parametrize("name", ["find", "shelf.find", "shelf__find"])
+def test_the_tools_of_a_namespace_are_known(name: str) -> None:
+    shelf = Tool("shelf", '{"tools":[{"name":"find","type":"function"}],"type":"namespace"}')
+    assert findings(RULE, named(name, "list_dir", shelf)) == []
+    assert findings(RULE, named("lose", "list_dir", shelf))
+
+
 @pytest.mark.parametrize("again", ["null", "list_dir"])
 def test_a_later_piece_with_a_name_is_found(again: str) -> None:
     here = offering(

@@ -9,6 +9,7 @@ from proxyaudit.core.message import Media, Part
 from proxyaudit.rules.base import Facts, Found, rule
 from proxyaudit.rules.content.lost_parts import is_placeholder, is_tagged, lost_parts, media_of
 from proxyaudit.rules.history.habits import habit
+from proxyaudit.rules.reasoning.echo import same_words
 from proxyaudit.rules.wording import actor, around, count, named, where
 
 
@@ -46,7 +47,8 @@ def part_dropped(found: Comparison, facts: Facts) -> Iterator[Found]:
         if old.content == new.content:
             continue
         lost = [p for p in lost_parts(old, new) if not (isinstance(p, Media) and moved[p.kind])]
-        if not lost or habit(found, facts, old, new):
+        regrouped = found.relation is Relation.NEXT_TURN and same_words(old, new)
+        if not lost or regrouped or habit(found, facts, old, new):
             continue
         became = ", and a placeholder stands for it" if is_placeholder(old, new) else ""
         yield Found(

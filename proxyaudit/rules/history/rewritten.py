@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from proxyaudit.core.comparison import Comparison, Relation
 from proxyaudit.core.finding import Severity
-from proxyaudit.core.message import Message, Opaque, Text
+from proxyaudit.core.message import Message, Opaque
 from proxyaudit.rules.base import Facts, Found, rule
 from proxyaudit.rules.content.double_escaped import is_double_escaped
 from proxyaudit.rules.content.lost_parts import lost_parts
 from proxyaudit.rules.history.cleared import is_cleared
 from proxyaudit.rules.history.habits import habit
+from proxyaudit.rules.reasoning.echo import same_words
 from proxyaudit.rules.wording import actor, around, named, where
 
 
@@ -26,10 +27,11 @@ def rewritten(found: Comparison, facts: Facts) -> Iterator[Found]:
         Compares the text of messages that stand for each other, in the history of the next turn and
         across the hop. Calls and reasoning have rules of their own, and so have parts that are gone
         (content.part_dropped) and escapes (content.double_escaped). A system prompt that drifts
-        from turn to turn, white space cut off a reply's ends, reasoning folded into the text after
-        a change of model, and the habits of a known harness (notes for one request, a description
-        of the folder) are reported at info: they are lawful. So is a `<system-reminder>` that any
-        client takes out of a message or puts into one, if the other text is as it was.
+        from turn to turn, white space cut off a reply's ends, reasoning folded into the text, or
+        taken out of it, after a change of model, and the habits of a known harness (notes for one
+        request, a description of the folder) are reported at info: they are lawful. So is a
+        `<system-reminder>` that any client takes out of a message or puts into one, if the other
+        text is as it was.
 
     Why it matters
         A rewritten message is a changed memory: the model is shown words that nobody said. It also
@@ -53,7 +55,8 @@ def rewritten(found: Comparison, facts: Facts) -> Iterator[Found]:
         if not _differs(old, new) or is_cleared(old, new):
             continue
         lawful = habit(found, facts, old, new)
-        if not lawful and (lost_parts(old, new) or is_double_escaped(old, new)):
+        told_elsewhere = lost_parts(old, new) or is_double_escaped(old, new)
+        if told_elsewhere and not lawful and not _regrouped(found, old, new):
             continue
         yield Found(
             lawful or f"{actor(found)} changed the {named(old)} {where(found)}",
@@ -81,11 +84,8 @@ def _severity(found: Comparison, i: int, old: Message, new: Message) -> Severity
     if old.role == "system":
         return "info"
     trimmed = found.is_echo(i) and old.text.strip() == new.text.strip()
-    return "info" if trimmed or _folded(old, new) else None
+    return "info" if trimmed or _regrouped(found, old, new) else None
 
 
-def _folded(old: Message, new: Message) -> bool:
-    """Reasoning put in front of the text, as clients do after a change of model."""
-    said = "".join(p.text for p in new.parts if isinstance(p, Text))
-    thought = old.reasoning.strip()
-    return bool(thought) and said.strip().startswith(thought) and said.endswith(old.text)
+def _regrouped(found: Comparison, old: Message, new: Message) -> bool:
+    return found.relation is Relation.NEXT_TURN and same_words(old, new)

@@ -4,7 +4,7 @@ from comparing import across_hop, across_turns
 from inline_snapshot import snapshot
 from turns import turn
 
-from proxyaudit.core.message import ToolCall, assistant, system, tool, user
+from proxyaudit.core.message import Message, Text, ToolCall, assistant, system, tool, user
 
 S = system("You keep a shed.")
 A, B, C, D = user("three rakes"), assistant("noted"), user("add two cans"), assistant("added")
@@ -62,3 +62,13 @@ def test_near_miss_reasoning_folded_into_the_text() -> None:
     folded = assistant("They want a note.noted")
     found = across_turns(NAME, turn(S, A, reply=thinking), turn(S, A, folded, C))
     assert [f.severity for f in found] == ["info"]
+
+
+def test_near_miss_folded_reasoning_taken_out_again_or_joined_to_the_text() -> None:
+    apart = Message("assistant", (Text("They want a note."), Text("noted")))
+    for back in (
+        assistant("noted", reasoning="They want a note."),
+        assistant("They want a note.noted"),
+    ):
+        found = across_turns(NAME, turn(S, A, apart, C, reply=B), turn(S, A, back, C, B, A))
+        assert [f.severity for f in found] == ["info"]

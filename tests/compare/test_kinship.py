@@ -1,0 +1,47 @@
+"""Kinship: side requests without a label, known by whom they serve."""
+
+from turns import turn
+
+from proxyaudit.compare.kinship import relate
+from proxyaudit.compare.thread import Threader
+from proxyaudit.core.message import assistant, system, user
+from proxyaudit.core.turn import Turn
+
+S = system("You keep the inventory of a shed.")
+CLERK = system("Put into one line what was done.")
+
+
+def kinds(*turns: Turn) -> list[tuple[str, int, str | None]]:
+    threader = Threader()
+    for each in turns:
+        threader.place(each)
+    relate(threader.conversations)
+    return [(c.kind, len(c.turns), c.parent) for c in threader.conversations]
+
+
+def shed() -> list[Turn]:
+    """Two turns without a label; the second user message has a standing instruction behind it."""
+    first = (user("three rakes stand there"), assistant("noted"))
+    again = user("two more cans came in\n\nAlways answer in one word.")
+    return [turn(S, first[0], reply=first[1]), turn(S, *first, again, reply=assistant("added"))]
+
+
+def clerk(words: str) -> Turn:
+    return turn(CLERK, user(words), reply=assistant("More cans"))
+
+
+def test_a_side_request_quotes_the_latest_words_of_the_user() -> None:
+    found = kinds(*shed(), clerk("USER: two more cans came in\n\nASSISTANT: added"))
+    assert found == [("main", 2, None), ("side", 1, "c1")]
+
+
+def test_one_request_under_the_instructions_of_a_side_request_is_one_too() -> None:
+    found = kinds(
+        *shed(), clerk("Changed: cans"), clerk("USER: two more cans came in\n\nASSISTANT: added")
+    )
+    assert found == [("main", 2, None), ("side", 1, "c1"), ("side", 1, "c1")]
+
+
+def test_near_miss_a_request_of_its_own_that_quotes_nobody() -> None:
+    found = kinds(*shed(), clerk("How many spades are there in all?"))
+    assert found == [("main", 2, None), ("main", 1, None)]

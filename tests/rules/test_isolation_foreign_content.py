@@ -51,6 +51,19 @@ def test_from_a_tool_result_into_another_dialect() -> None:
     assert findings(RULE, traffic(other, cook()))
 
 
+def test_the_answer_is_as_foreign_when_the_conversation_goes_on_with_it() -> None:
+    """The agent sends what it was answered back, in each of its later requests."""
+    later = cook("180 grams.", OATS, assistant(LEAK), user("And the oats?"), at=5)
+    later = replace(later, exchange=replace(later.exchange, id="c"))
+    found = findings(RULE, traffic(clerk(), [cook(), later]))
+    assert [f.places[0].exchange for f in found] == ["b"]
+
+
+def test_near_miss_what_a_tool_tells_later_was_no_secret() -> None:
+    later = cook("180 grams.", OATS, assistant(LEAK), tool("t", BOOK), at=5)
+    assert findings(RULE, traffic(clerk(), [cook(), later])) == []
+
+
 def test_one_of_many_conversations() -> None:
     others = [turn(user(f"Question {n} of ours?"), id=f"o{n}") for n in range(5)]
     assert findings(RULE, traffic(clerk(), cook(), *others))

@@ -55,10 +55,11 @@ def foreign_content(traffic: Traffic, facts: Facts) -> Iterator[Outcome]:
 def _judged(knowledge: Knowledge, own: Conversation, turn: Turn) -> Iterator[Found]:
     text, particulars = said(turn)
     response = turn.exchange.response
-    until = turn.exchange.started_at + ((response.ended_at if response else None) or 0.0)
+    since = turn.exchange.started_at
+    until = since + ((response.ended_at if response else None) or 0.0)
     groups: dict[str, list[tuple[Particular, Told]]] = {}
     for particular in particulars:
-        strangers = knowledge.strangers(particular.word, own, until)
+        strangers = knowledge.strangers(particular.word, own, since, until)
         if strangers and not is_in_prompt(particular.word, turn):
             for id_, told in strangers.items():
                 groups.setdefault(id_, []).append((particular, told))

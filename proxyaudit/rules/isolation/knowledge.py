@@ -27,6 +27,8 @@ class Knowledge:
     """By particular and conversation. What a model said first is not told but made up."""
 
     _told: dict[str, dict[str, Told]] = field(default_factory=dict)
+    # By whom a word was told that no model said: users, tools, instructions.
+    _heard: dict[str, set[str]] = field(default_factory=dict)
     _kin: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
@@ -46,16 +48,26 @@ class Knowledge:
                 told = Told(turn.exchange.started_at, turn, message)
                 for word in {p.word for p in particulars(message.text)}:
                     self._told.setdefault(word, {}).setdefault(conversation.id, told)
+                    if message.role != "assistant":
+                        self._heard.setdefault(word, set()).add(conversation.id)
 
-    def strangers(self, word: str, own: Conversation, until: float) -> dict[str, Told]:
-        """The unrelated conversations that were told a word by then; none if it is known here, or
-        to many."""
+    def strangers(
+        self, word: str, own: Conversation, since: float, until: float
+    ) -> dict[str, Told]:
+        """The unrelated conversations that were told a word `until` a reply had come; none if it
+        is known here, or to many.
+
+        What the model itself brought up, in the reply that was asked for at `since`, stands in the
+        history ever after: by that nothing is known here.
+        """
         told = self._told.get(word, {})
-        if own.id in told or len(told) >= _COMMON:
+        others = {id_: where for id_, where in told.items() if id_ != own.id}
+        here = own.id in told and told[own.id].at <= since
+        if here or own.id in self._heard.get(word, ()) or len(others) >= _COMMON:
             return {}
         return {
             id_: where
-            for id_, where in told.items()
+            for id_, where in others.items()
             if where.at <= until
             and where.message.role != "assistant"
             and not self._kin[id_] & self._kin[own.id]

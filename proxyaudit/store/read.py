@@ -14,6 +14,7 @@ from proxyaudit.store.lines import Opening, from_line
 from proxyaudit.store.scan import Scan, plain, split_lines
 from proxyaudit.store.schema import RECORDING, FormatLine, MetaFile
 from proxyaudit.store.segments import META, is_recording, segments
+from proxyaudit.store.shelf import Shelf
 from proxyaudit.store.sniff import EMPTY, KINDS, ONE_LINE, FileKind, kind_of_file, trace_shape
 from proxyaudit.store.traces import iter_traces
 
@@ -23,11 +24,12 @@ type Kind = Literal["folder"] | FileKind
 def open_recording(path: Path) -> Recording:
     """A whole recording in memory, exchanges in order of start.
 
-    What cannot be read becomes a flaw. Raises UserError where there is no recording, not one
-    exchange in it, or a version of the format that is not known.
+    A recording that is larger than `shelf.ROOM` is kept packed: it takes the room of what its
+    bodies do not share. What cannot be read becomes a flaw. Raises UserError where there is no
+    recording, not one exchange in it, or a version of the format that is not known.
     """
-    scan = Scan()
-    found = sorted(_read(path, scan), key=lambda exchange: exchange.started_at)
+    scan, shelf = Scan(), Shelf()
+    found = sorted(map(shelf.put, _read(path, scan)), key=lambda exchange: exchange.started_at)
     return Recording(str(path), tuple(found), scan.assume, tuple(scan.flaws), scan.about)
 
 

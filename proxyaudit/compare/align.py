@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from itertools import chain
 from typing import NamedTuple
 
+from proxyaudit.compare.joined import account, is_joined
 from proxyaudit.compare.text import similarity
 from proxyaudit.core.comparison import Change, ChangeKind
 from proxyaudit.core.history import shared
@@ -83,6 +84,7 @@ def align(left: Sequence[Message], right: Sequence[Message]) -> Alignment:
     _moved(work, gaps)
     for gap in gaps:
         _role_changed(work, gap)
+        _joined(work, gap)
         _merged(work, gap)
         _rewritten(work, gap)
     for gap in gaps:
@@ -156,9 +158,42 @@ def _role_changed(work: _Work, gap: Gap) -> None:
         if work.left[i].is_empty:
             continue
         for j in work.free_right(gap.right):
-            if work.left[i].body == work.right[j].body and work.left[i].role != work.right[j].role:
+            if _same_words(work.left[i], work.right[j]):
                 work.pair(i, j, "role_changed")
                 break
+
+
+def _same_words(left: Message, right: Message) -> bool:
+    """The same meaning under another role. A tool result that became text has lost its call."""
+    if left.role == right.role:
+        return False
+    if left.body == right.body:
+        return True
+    became = "tool" in (left.role, right.role) and not (left.calls or right.calls)
+    return became and bool(left.text.strip()) and left.text == right.text
+
+
+def _joined(work: _Work, gap: Gap) -> None:
+    """Replies that the reader put into one message, since nothing stands between them any more."""
+    for j in work.free_right(gap.right):
+        free = work.free_left(gap.left)
+        if not free or not is_joined(work.right[j]):
+            continue
+        made = account([work.left[i] for i in free], work.right[j])
+        own = [free[k] for k in made.held if work.left[free[k]].role == "assistant"] if made else []
+        if made is None or not own:
+            continue
+        held = [free[k] for k in made.held]
+        work.pair(own[0], j)
+        work.explained.update(i for i in held if i != own[0])
+        here = range(j, j + 1)
+        if len(held) > 1:
+            work.note("merged", range(held[0], held[-1] + 1), here)
+        for i in held:
+            if i not in own:
+                work.note("role_changed", range(i, i + 1), here)
+        for k in made.repeated:
+            work.note("duplicated", range(free[k], free[k] + 1), here)
 
 
 def _merged(work: _Work, gap: Gap) -> None:

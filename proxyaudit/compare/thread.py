@@ -13,7 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from proxyaudit.compare.align import common_prefix
+from proxyaudit.compare.joined import spoken
 from proxyaudit.compare.marks import is_chore, summary_index
+from proxyaudit.compare.opening import begins_anew
 from proxyaudit.compare.session import Label, label
 from proxyaudit.compare.text import similarity
 from proxyaudit.core.conversation import Conversation
@@ -99,9 +101,9 @@ class Threader:
 
     def _read(self, turn: Turn) -> _Known:
         head = leading_system(turn.prompt.messages)
-        body = tuple(m.content for m in turn.prompt.messages[head:])
+        body = tuple(_digests(turn, turn.prompt.messages[head:]))
         reply = turn.reply.message if turn.ok and turn.reply else None
-        said = body if reply is None or reply.is_empty else (*body, reply.content)
+        said = body if reply is None or reply.is_empty else (*body, *_digests(turn, [reply]))
         system = digest(*(m.content for m in turn.prompt.messages[:head])) if head else ""
         tools = frozenset(t.name for t in turn.prompt.tools)
         pending = Conversation(id="")
@@ -227,6 +229,13 @@ def leading_system(messages: Sequence[Message]) -> int:
     return next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
 
 
+def _digests(turn: Turn, messages: Sequence[Message]) -> list[str]:
+    """One digest a message; where the dialect may join what was said twice, one a saying."""
+    if turn.dialect != "openai-responses":
+        return [m.content for m in messages]
+    return [said for m in messages for said in spoken(m)]
+
+
 def _match(known: _Known, new: _Known) -> _Match:
     prefix = common_prefix(known.said, new.body)
     rest = Counter(known.said[prefix:]) & Counter(new.body[prefix:])
@@ -262,8 +271,15 @@ def _belongs(match: _Match, new: _Known) -> bool:
         extends = match.prefix >= len(known.body) and len(new.body) > len(known.body)
         return extends and (same_label or known.system == new.system)
     if known.system != new.system and not same_label:
-        return match.prefix >= 2 and match.common * 2 > history
-    return match.exact or same_label or match.common * 2 >= history
+        # All that was said, and no system prompt any more: it was lost, or stands among the rest.
+        if not new.system and match.lost == 0 and match.common > 1:
+            return True
+        # A harness may change its instructions (from coding to answering) in mid-conversation.
+        tied = match.prefix >= 2 or known.said[-1] in new.body[:history]
+        return tied and match.common * 2 > history
+    if match.exact or same_label:
+        return True
+    return match.common * 2 >= history and not begins_anew(known.conversation.turns, new.turn)
 
 
 def _history_length(messages: Sequence[Message]) -> int:

@@ -67,7 +67,7 @@ def applied(
     for change in found.changes:
         for j in change.right:
             if change.kind == "role_changed":
-                made[j] = Message(brought[j].role, left[change.left.start].parts)
+                made[j] = as_role(brought[j], left[change.left.start])
             elif change.kind in ("rewritten", "merged", "added"):
                 made[j] = brought[j]
     pairs = dict(found.pairs)
@@ -79,6 +79,14 @@ def applied(
                 twin if whole else Message(twin.role, (Text(twin.text[: len(brought[j].text)]),))
             )
     return made
+
+
+def as_role(brought: Message, said: Message) -> Message:
+    """What left said, under the other role; a tool result brings or loses the id of its call."""
+    if "tool" in (brought.role, said.role):
+        assert brought.text == said.text
+        return brought
+    return Message(brought.role, said.parts)
 
 
 @st.composite

@@ -66,7 +66,8 @@ def is_cleared(old: Message, new: Message) -> bool:
     """Whether `new` is a tool result of which only a piece or a placeholder is left."""
     if old.role != "tool" or new.role != "tool" or not old.text.strip():
         return False
-    if not new.text.strip():
+    # Nothing, or dots and dashes that stand for something.
+    if len(new.text) < len(old.text) and not any(letter.isalnum() for letter in new.text):
         return True
     marked = _is_marked(old.text, new.text)
     if len(new.text) >= len(old.text):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from proxyaudit.compare.joined import is_joined
 from proxyaudit.core.comparison import Comparison, Relation
 from proxyaudit.rules.base import Facts, Found, rule
 from proxyaudit.rules.wording import actor, around, count
@@ -38,6 +39,8 @@ def merged(found: Comparison, facts: Facts) -> Iterator[Found]:
         if change.kind != "merged":
             continue
         j = change.right.start
+        if is_joined(found.right_messages[j]):
+            continue
         pieces = [found.left_messages[i] for i in change.left if found.left_messages[i].text]
         held = [m for m in pieces if m.text.strip() in found.right_messages[j].text]
         yield Found(

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from proxyaudit.core.comparison import Comparison, Relation
 from proxyaudit.core.finding import Severity
-from proxyaudit.core.message import Message, Opaque
+from proxyaudit.core.message import Message, Opaque, Text
 from proxyaudit.rules.base import Facts, Found, rule
+from proxyaudit.rules.cache.drift import drift
 from proxyaudit.rules.content.double_escaped import is_double_escaped
 from proxyaudit.rules.content.lost_parts import lost_parts
 from proxyaudit.rules.history.cleared import is_cleared
@@ -27,11 +28,11 @@ def rewritten(found: Comparison, facts: Facts) -> Iterator[Found]:
         Compares the text of messages that stand for each other, in the history of the next turn and
         across the hop. Calls and reasoning have rules of their own, and so have parts that are gone
         (content.part_dropped) and escapes (content.double_escaped). A system prompt that drifts
-        from turn to turn, white space cut off a reply's ends, reasoning folded into the text, or
-        taken out of it, after a change of model, and the habits of a known harness (notes for one
-        request, a description of the folder) are reported at info: they are lawful. So is a
-        `<system-reminder>` that any client takes out of a message or puts into one, if the other
-        text is as it was.
+        from turn to turn, white space cut off a reply's ends or put between joined text parts,
+        reasoning folded into the text, or taken out of it, after a change of model, and the habits
+        of a known harness (notes for one request, a description of the folder) are reported at
+        info: they are lawful. So is a `<system-reminder>` that any client takes out of a message or
+        puts into one, if the other text is as it was.
 
     Why it matters
         A rewritten message is a changed memory: the model is shown words that nobody said. It also
@@ -77,15 +78,23 @@ def _opaque(message: Message) -> list[Opaque]:
 
 def _severity(found: Comparison, i: int, old: Message, new: Message) -> Severity | None:
     """None for the rule's own; info where harnesses do it lawfully."""
-    if old.text == new.text:
+    if old.text == new.text or _parts_joined(old, new):
         return "info"
     if found.relation is not Relation.NEXT_TURN:
         return None
     if old.role == "system":
         return "info"
+    if drift(old.text, new.text) == "volatile":
+        return "info"  # A clock or a token that is new each time: cache.prefix_broken.
     trimmed = found.is_echo(i) and old.text.strip() == new.text.strip()
     return "info" if trimmed or _regrouped(found, old, new) else None
 
 
 def _regrouped(found: Comparison, old: Message, new: Message) -> bool:
     return found.relation is Relation.NEXT_TURN and same_words(old, new)
+
+
+def _parts_joined(old: Message, new: Message) -> bool:
+    """Whether nothing but the white space differs with which text parts were joined."""
+    texts = [sum(isinstance(p, Text) for p in message.parts) for message in (old, new)]
+    return texts[0] != texts[1] and old.text.split() == new.text.split()

@@ -50,3 +50,8 @@ def test_the_same_result_is_none() -> None:
 
 def test_near_miss_a_result_of_another_text_is_rewritten_not_cleared() -> None:
     assert seen(tool("1", "item,count\nrake,3\nspade,1\ncan,2\n" * 8)) == []
+
+
+def test_a_result_of_which_dots_are_left() -> None:
+    assert seen(tool("1", "..."))
+    assert seen(tool("1", "[…]"))

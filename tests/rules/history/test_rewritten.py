@@ -72,3 +72,16 @@ def test_near_miss_folded_reasoning_taken_out_again_or_joined_to_the_text() -> N
     ):
         found = across_turns(NAME, turn(S, A, apart, C, reply=B), turn(S, A, back, C, B, A))
         assert [f.severity for f in found] == ["info"]
+
+
+def test_text_parts_joined_by_a_blank_line_are_told_at_info() -> None:
+    parts = Message("user", (Text("three rakes"), Text("add two cans")))
+    joined = turn(S, user("three rakes\n\nadd two cans"), tap="upstream")
+    found = across_hop(NAME, turn(S, parts), joined)
+    assert [f.severity for f in found] == ["info"]
+
+
+def test_near_miss_joined_parts_with_a_word_more() -> None:
+    parts = Message("user", (Text("three rakes"), Text("add two cans")))
+    joined = turn(S, user("three rakes\n\nadd two old cans"), tap="upstream")
+    assert [f.severity for f in across_hop(NAME, turn(S, parts), joined)] == [None]

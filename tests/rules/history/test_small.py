@@ -30,6 +30,30 @@ def test_a_reply_sent_back_twice_at_the_end() -> None:
     assert across_turns("message.duplicated", turn(S, A, reply=B), turn(S, A, B, B, C))
 
 
+LONG = user("add two cans, both of them green")
+
+
+def test_a_user_message_put_behind_itself_after_a_failure() -> None:
+    """The retry appended the message to a history that held it already."""
+    found = across_turns(
+        "message.duplicated",
+        turn(S, A, B, LONG, status=503, error="overloaded"),
+        turn(S, A, B, LONG, LONG),
+    )
+    assert [f.places[0].pointer for f in found] == ["/messages/4"]
+    assert "twice in a row" in found[0].message
+
+
+def test_a_new_user_message_sent_twice() -> None:
+    assert across_turns("message.duplicated", turn(S, A, reply=B), turn(S, A, B, LONG, LONG))
+
+
+def test_near_miss_a_few_words_typed_again_after_a_failure() -> None:
+    again = user("go on")
+    failed = turn(S, A, B, again, status=503, error="overloaded")
+    assert across_turns("message.duplicated", failed, turn(S, A, B, again, again)) == []
+
+
 def test_near_miss_a_user_may_say_the_same_again() -> None:
     assert across_turns("message.duplicated", turn(S, A, reply=B), turn(S, A, B, A)) == []
 
@@ -54,6 +78,16 @@ def test_a_developer_message_sent_on_as_user() -> None:
         "message.role_changed", turn(S, A), turn(user("You keep a shed."), A, tap="upstream")
     )
     assert messages(found) == snapshot(["the proxy turned a system message into a user message"])
+
+
+def test_a_tool_result_sent_on_as_words_of_the_user() -> None:
+    called = assistant("", ToolCall("k-1", "read_file", "{}"))
+    left = turn(S, A, called, tool("k-1", "rake x3"), tools=["read_file"])
+    right = turn(S, A, called, user("rake x3"), tap="upstream", tools=["read_file"])
+    found = across_hop("message.role_changed", left, right)
+    assert messages(found) == snapshot(["the proxy turned a tool message into a user message"])
+    assert across_hop("message.dropped", left, right) == []
+    assert across_hop("message.injected", left, right) == []
 
 
 def test_near_miss_the_same_roles() -> None:

@@ -117,6 +117,10 @@ def _caller(child: _Kin, family: Sequence[_Kin], callers: Sequence[_Kin]) -> Con
         # Side requests carry the label of the session too; only what has tools can start an agent.
         named.sort(key=lambda k: not k.has_tools)
         return named[0].conversation if named else None
+    return _by_task(child, callers) or _by_agent(child, family)
+
+
+def _by_task(child: _Kin, callers: Sequence[_Kin]) -> Conversation | None:
     if len(child.task) < _TELLING:
         return None
     began = child.first.exchange.started_at
@@ -128,6 +132,18 @@ def _caller(child: _Kin, family: Sequence[_Kin], callers: Sequence[_Kin]) -> Con
         ),
         None,
     )
+
+
+def _by_agent(child: _Kin, family: Sequence[_Kin]) -> Conversation | None:
+    """An agent with an id of its own serves the one without, in the same session (Claude Code)."""
+    session, began = child.conversation.session, child.first.exchange.started_at
+    if not session or not label(child.first).agent:
+        return None
+    for kin in family:
+        earlier = kin.conversation.session == session and kin.first.exchange.started_at < began
+        if earlier and kin.has_tools and not label(kin.first).agent:
+            return kin.conversation
+    return None
 
 
 def _owner(chore: _Kin, family: Sequence[_Kin]) -> Conversation | None:

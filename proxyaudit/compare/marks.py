@@ -34,7 +34,13 @@ _CHORE = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
+_NO_TOOLS = re.compile(
+    r"\b(do\s+not|don't|never|without|must\s+not)\s+(\w+\s+){0,2}(call|us)(e|ing)?\b.{0,30}\btools?\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _OPENING = 400
+# So far into a request for a summary its words are looked for.
+_REQUEST = 4_000
 # A shorter text may stand in another message by chance.
 _TELLING = 30
 
@@ -65,3 +71,12 @@ def is_chore(messages: Sequence[Message]) -> bool:
     systems = [m.text for m in messages if m.role == "system"]
     users = [m.text for m in messages if m.role == "user"]
     return any(_CHORE.search(text[:_OPENING]) for text in [*systems[:1], *users[-2:]])
+
+
+def is_toolless_chore(messages: Sequence[Message]) -> bool:
+    """Whether the newest message asks for a summary and forbids the tools that are on offer: so
+    Claude Code compacts, with its tools left in place for the sake of the cache."""
+    if not messages or messages[-1].role != "user":
+        return False
+    text = messages[-1].text
+    return bool(_NO_TOOLS.search(text[:_OPENING]) and _CHORE.search(text[:_REQUEST]))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from proxyaudit.compare.align import common_prefix
 from proxyaudit.compare.joined import spoken
-from proxyaudit.compare.marks import is_chore, summary_index
+from proxyaudit.compare.marks import is_chore, is_toolless_chore, summary_index
 from proxyaudit.compare.opening import begins_anew
 from proxyaudit.compare.session import Label, label
 from proxyaudit.compare.text import similarity
@@ -275,8 +275,9 @@ def _belongs(match: _Match, new: _Known) -> bool:
         if not new.system and match.lost == 0 and match.common > 1:
             return True
         # A harness may change its instructions (from coding to answering) in mid-conversation.
-        tied = match.prefix >= 2 or known.said[-1] in new.body[:history]
-        return tied and match.common * 2 > history
+        if len(known.said) > len(known.body) and known.said[-1] in new.body[:history]:
+            return match.common > 1 and match.common * 2 >= history
+        return match.prefix >= 2 and match.common * 2 > history
     if match.exact or same_label:
         return True
     return match.common * 2 >= history and not begins_anew(known.conversation.turns, new.turn)
@@ -313,8 +314,11 @@ def _system_text(turn: Turn) -> str:
 
 def _is_side(old: _Known, new: _Known) -> bool:
     """A request without tools beside a conversation that has them, or under another system
-    prompt, which asks for a chore; with nothing in common the missing tools alone tell."""
-    if new.tools or not (old.tools or new.system not in ("", old.system)):
+    prompt, which asks for a chore; with nothing in common the missing tools alone tell. One with
+    tools is known by its words: it forbids their use."""
+    if new.tools:
+        return is_toolless_chore(new.turn.prompt.messages)
+    if not (old.tools or new.system not in ("", old.system)):
         return False
     strange = not set(old.said) & set(new.body)
     return strange or is_chore(new.turn.prompt.messages)

@@ -45,3 +45,13 @@ def test_one_request_under_the_instructions_of_a_side_request_is_one_too() -> No
 def test_near_miss_a_request_of_its_own_that_quotes_nobody() -> None:
     found = kinds(*shed(), clerk("How many spades are there in all?"))
     assert found == [("main", 2, None), ("main", 1, None)]
+
+
+def test_an_agent_with_an_id_of_its_own_serves_the_one_without_in_its_session() -> None:
+    mine = (("x-session-id", "s-1"),)
+    other = (*mine, ("x-agent-id", "a-7"))
+    found = kinds(
+        turn(S, user("count the rakes"), reply=assistant("yes"), headers=mine, tools=["count"]),
+        turn(CLERK, user("look around"), reply=assistant("three"), headers=other, tools=["count"]),
+    )
+    assert found == [("main", 1, None), ("subagent", 1, "c1")]

@@ -4,10 +4,12 @@ from time import perf_counter
 
 import pytest
 
+from proxyaudit.core.turn import Tool
 from proxyaudit.rules.model.id_is_path import is_path
 from proxyaudit.rules.reading import without_code
 from proxyaudit.rules.reasoning.tags import find_leak
 from proxyaudit.rules.tools.markup import find_markup
+from proxyaudit.rules.tools.written_calls import written_call
 
 LONG = 400_000
 
@@ -34,6 +36,31 @@ def test_thinking_is_looked_for_in_time(text: str) -> None:
 def test_calls_are_looked_for_in_time(text: str) -> None:
     begun = perf_counter()
     find_markup("x " + repeated(text), ["read_file", "list_dir"])
+    assert perf_counter() - begun < 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<read_file><path>",
+        "```\n",
+        "```tool_code\n",
+        "{\n",
+        '{"type": "',
+        '{"tool_calls": [{',
+        "Action: ",
+        "Action: read_file\n",
+        "[read_file(",
+        "\n[",
+        " ",
+        "\n",
+    ],
+)
+def test_written_calls_are_looked_for_in_time(text: str) -> None:
+    begun = perf_counter()
+    tools = [Tool("read_file", '{"path":{}}'), Tool("list_dir", "{}")]
+    for end in ("", "}", ")]"):
+        written_call("x " + repeated(text) + end, "x " + repeated(text) + end, tools)
     assert perf_counter() - begun < 3
 
 

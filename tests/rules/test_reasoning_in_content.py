@@ -23,6 +23,8 @@ RULE = "reasoning.in_content"
         "<seed:think>One line.</seed:think>A ramp.",
         "They want one line.\n</think>\n\nA ramp.",
         "They want one line.</think>\nA ramp.",
+        "They want one line. Keep it short.</think>A ramp. It leads into the water.",
+        "They want one line. </think> A ramp.",
         "I look.\n<think>\nOne line.\n</think>\nA ramp.",
     ],
 )
@@ -38,6 +40,8 @@ def test_thinking_in_the_text_is_found(text: str) -> None:
         "A ramp.",
         "Models put their notes between <think> and </think>, and parsers cut them out.",
         "Use `<think>` and `</think>`.",
+        "The notes end with </think>, and the text begins. It is cut there.",
+        "What closes them? A </think> tag does. Nothing else.",
         "So:\n```xml\n<think>\nnotes\n</think>\n```\nThat is all.",
         "Close it with `</think>`\nand go on.",
         "<think> is the tag that opens the notes, and </think> closes it.",

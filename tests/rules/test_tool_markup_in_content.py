@@ -4,6 +4,7 @@ import pytest
 from rules.builders import call, findings, pointers, skips, turn
 
 from proxyaudit.core.message import assistant, system, tool, user
+from proxyaudit.core.turn import Tool
 
 RULE = "tool.markup_in_content"
 
@@ -40,6 +41,55 @@ LEAKS = [
 def test_a_call_in_raw_text_is_found(text: str) -> None:
     here = turn(user("Read a."), reply=text, tools=["read_file"])
     assert pointers(findings(RULE, here)) == ["/choices/0/message/content"]
+
+
+READ = Tool("read_file", '{"parameters":{"properties":{"path":{"type":"string"}}}}')
+WRITTEN = [
+    '{"type": "function", "name": "read_file", "parameters": {"path": "a"}}',
+    '{"function": "read_file", "arguments": {"path": "a"}}',
+    '```json\n{"name": "read_file", "arguments": {"path": "a"}}\n```',
+    'I will read it.\n\n{"name": "read_file", "arguments": {"path": "a"}}',
+    '{"tool_calls": [{"id": "k-1", "type": "function", "function": {"name": "read_file", "arguments": "{}"}}]}',
+    '[read_file(path="a"), read_file(path="b")]',
+    "Let me see.\n[read_file()]",
+    '```tool_code\nprint(read_file(path="a"))\n```',
+    'I need the file.\nAction: read_file\nAction Input: {"path": "a"}',
+    "<read_file>\n<path>a</path>\n</read_file>",
+]
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_a_call_that_tells_by_the_name_of_a_tool_is_found(text: str) -> None:
+    here = turn(user("Read a."), reply=text, tools=[READ])
+    assert pointers(findings(RULE, here)) == ["/choices/0/message/content"]
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_the_same_of_a_tool_that_is_not_on_offer_is_lawful(text: str) -> None:
+    assert findings(RULE, turn(user("Read a."), reply=text, tools=["write_file"])) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'A call looks like this:\n```json\n{"name": "read_file", "arguments": {"path": "a"}}\n```',
+        'Of the form {"name": "read_file", "arguments": {"path": "a"}} are all calls; this is one.',
+        "[read_file is what I would use]",
+        "<read_file>\n<remark>a</remark>\n</read_file>",
+        "<read_file>\n<path>a",
+        "So:\n```xml\n<read_file>\n<path>a</path>\n</read_file>\n```\nDone.",
+        "Action: read the file.\nThen sort it.",
+        '```python\nread_file(path="a")\n```',
+    ],
+)
+def test_near_misses_of_written_calls(text: str) -> None:
+    assert findings(RULE, turn(user("Go."), reply=text, tools=[READ])) == []
+
+
+def test_a_format_that_the_request_teaches_is_meant() -> None:
+    told = "Write tools as <read_file><path>…</path></read_file>."
+    here = turn(system(told), user("Read a."), reply=WRITTEN[-1], tools=[READ])
+    assert findings(RULE, here) == []
 
 
 @pytest.mark.parametrize("text", LEAKS[:-2])

@@ -26,6 +26,8 @@ _CLOSING = re.compile(
     rf"</{_NAME}>|\[/think\]|◁/think▷|<\|(?:end_thinking|end_of_thought|/think)\|>", re.IGNORECASE
 )
 _BLOCK = re.compile(rf"^[ \t]*(?P<mark><{_NAME}>)", re.I | re.M)
+_SENTENCE_END = re.compile(r"[.!?。！？…][\"')”’]?\s?\Z")
+_SENTENCE = re.compile(r"\s?[\"'(“‘*#]{0,3}[^\W\d_a-z]")
 _END = re.compile(rf"</{_NAME}>", re.I)
 
 
@@ -62,6 +64,16 @@ def _unopened(plain: str) -> Leak | None:
         return None
     before, after = plain[: closing.start()], plain[closing.end() :]
     opened = closing[0].replace("/", "").lower() in before.lower()
-    # In prose a tag that is mentioned has words on both sides; one that leaks ends its line.
-    alone = not before.rpartition("\n")[2].strip() or not after.partition("\n")[0].strip()
-    return None if opened or not alone else Leak(closing[0], certain=False)
+    if opened or not (_stands_alone(before, after) or _ends_sentence(before, after)):
+        return None
+    return Leak(closing[0], certain=False)
+
+
+def _stands_alone(before: str, after: str) -> bool:
+    """In prose a tag that is mentioned has words on both sides; one that leaks ends its line."""
+    return not before.rpartition("\n")[2].strip() or not after.partition("\n")[0].strip()
+
+
+def _ends_sentence(before: str, after: str) -> bool:
+    """Glued between a sentence and the next one, as no mention of a tag stands."""
+    return bool(_SENTENCE_END.search(before[-8:]) and _SENTENCE.match(after))

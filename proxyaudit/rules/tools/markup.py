@@ -41,17 +41,6 @@ def find_markup(text: str, offered: Collection[str]) -> re.Match[str] | None:
     return min((m for m in (token, tag) if m), key=lambda m: m.start(), default=None)
 
 
-def is_bare_call(text: str, offered: Collection[str]) -> bool:
-    """Whether a text is nothing but a call as JSON, the way Llama and Qwen write it."""
-    body = text.strip()
-    if not body.startswith(("{", "[{")) or not body.endswith(("}", "]")):
-        return False
-    told = re.match(r'\[?\{\s*"(?:name|function)"\s*:\s*"([^"]+)"\s*,\s*"(\w+)"\s*:\s*[{"]', body)
-    if told is None:
-        return False
-    return told[1] in offered and told[2] in ("arguments", "parameters")
-
-
 def _is_call(text: str, mark: re.Match[str], offered: Collection[str], token: bool) -> bool:
     """Whether a mark begins a call: what follows is a tool's name or more markup. A token alone may
     also end the text, or begin a line that does not go on in prose."""

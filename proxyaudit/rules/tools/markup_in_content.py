@@ -7,8 +7,9 @@ from proxyaudit.core.message import Message
 from proxyaudit.core.turn import Turn
 from proxyaudit.rules.base import Facts, Found, Outcome, rule
 from proxyaudit.rules.reading import asked, not_whole, text_place, visible, whole, without_code
-from proxyaudit.rules.tools.markup import find_markup, is_bare_call
+from proxyaudit.rules.tools.markup import find_markup
 from proxyaudit.rules.tools.offered import names
+from proxyaudit.rules.tools.written_calls import written_call
 from proxyaudit.rules.wording import excerpt
 
 
@@ -55,10 +56,12 @@ def markup_in_content(turn: Turn, facts: Facts) -> Iterator[Outcome]:
 
 def _mark(turn: Turn, message: Message) -> str | None:
     """The words that tell a call, unless the request shows them, too."""
-    text, offered = visible(message), names(turn.prompt)
-    if is_bare_call(text, offered):
-        return "a call as JSON"
-    found = find_markup(without_code(text), offered)
+    text = visible(message)
+    plain = without_code(text)
+    written = written_call(text, plain, turn.prompt.tools)
+    if written and not any(written in told for told in asked(turn.prompt)):
+        return written
+    found = find_markup(plain, names(turn.prompt))
     if found is None or any(found[0] in told for told in asked(turn.prompt)):
         return None
     return found[0].strip()

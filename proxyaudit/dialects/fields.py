@@ -166,11 +166,27 @@ def error_of(body: JSONObject) -> str | None:
     """The text of an error object in a body; None if there is no error in it."""
     error = body.get("error")
     if is_blank(error) or error is False:
-        return None
+        return _bare_error(body)
     if isinstance(error, dict):
         text = word(error.get("message")) or word(error.get("type")) or dump(error)
         return text[: 10 * QUOTE]
     return error if isinstance(error, str) else dump(error)
+
+
+_ANSWERS = frozenset({"choices", "output", "content", "candidates", "response", "data"})
+
+
+def _bare_error(body: JSONObject) -> str | None:
+    """An error without an object around it, as servers in Python send it: {"object": "error", …},
+    {"detail": "…"}, {"status": 500, "message": "…"}."""
+    if body.keys() & _ANSWERS:
+        return None
+    message, detail = word(body.get("message")), word(body.get("detail"))
+    if body.get("object") == "error":
+        return (message or dump(body))[: 10 * QUOTE]
+    if message and (first_integer(body.get("status"), body.get("code")) or 0) >= 400:
+        return message[: 10 * QUOTE]
+    return detail[: 10 * QUOTE] if detail and len(body) == 1 else None
 
 
 def refusal_text(data: bytes) -> str:
@@ -197,8 +213,16 @@ def side_counts(value: JSON, prompt: str, completion: str, pointer: str) -> Usag
         prompt=integer(value.get(f"{prompt}_tokens")),
         completion=integer(value.get(f"{completion}_tokens")),
         total=integer(value.get("total_tokens")),
-        cached=first_integer(inner.get("cached_tokens"), value.get("prompt_cache_hit_tokens")),
+        cached=first_integer(
+            inner.get("cached_tokens"),
+            value.get("prompt_cache_hit_tokens"),
+            value.get("cache_read_input_tokens"),
+        ),
         reasoning=integer(outer.get("reasoning_tokens")),
-        written=first_integer(inner.get("cache_write_tokens"), inner.get("cache_creation_tokens")),
+        written=first_integer(
+            inner.get("cache_write_tokens"),
+            inner.get("cache_creation_tokens"),
+            value.get("cache_creation_input_tokens"),
+        ),
         pointer=pointer,
     )

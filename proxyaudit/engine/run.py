@@ -19,6 +19,7 @@ from proxyaudit.core.turn import Turn
 from proxyaudit.engine.attribute import attribute
 from proxyaudit.engine.subjects import Subjects, subjects
 from proxyaudit.engine.summary import report
+from proxyaudit.engine.twins import told_once
 from proxyaudit.harnesses.base import harness_of
 from proxyaudit.rules.base import Facts, Found, Rule, Subject, all_rules
 
@@ -127,9 +128,8 @@ def _apply(rule: Rule, found: Subjects, run: _Run) -> None:
         for conversation in found.conversations:
             _on_conversation(rule, conversation, found, run)
     elif rule.on is Exchange:
-        for exchange in found.exchanges:
-            for result in run.check(rule, exchange):
-                run.found(rule, result, "upstream")
+        for result, suspect in told_once([(e, run.check(rule, e)) for e in found.exchanges]):
+            run.found(rule, result, suspect)
 
 
 def _on_comparisons(rule: Rule, found: Subjects, run: _Run) -> None:

@@ -73,7 +73,12 @@ def test_without_the_fact_nothing_is_alarmed() -> None:
     assert "client_credential_is_for" in skips(LEAKED, same)[0]
     assert "client_credential_is_for" in skips(DROPPED, same)[0]
     assert [f.severity for f in findings(LEAKED, both)] == ["info"]
-    assert [f.severity for f in findings(DROPPED, forwarded(bearer(CLIENT), {}, 401))] == ["info"]
+    assert [f.severity for f in findings(DROPPED, forwarded(bearer(CLIENT), {}, 403))] == ["info"]
+
+
+def test_a_request_without_any_key_that_is_refused_for_it() -> None:
+    """Whomever the client's own key is for: the upstream was given none, and asks for one."""
+    assert [f.severity for f in findings(DROPPED, forwarded(bearer(CLIENT), {}, 401))] == [None]
 
 
 @pytest.mark.parametrize("status", [200, 401])

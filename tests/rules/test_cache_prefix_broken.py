@@ -52,6 +52,9 @@ def severities(comparison: Comparison) -> list[str | None]:
         ("Request 17 of this session. Clerk.", "Request 18 of this session. Clerk."),
         ("id 8f3b1c2d-1111-4444-8888-123456789abc", "id 8f3b1c2d-1111-4444-8888-00345678ffff"),
         ("[trace: zQ8kL0PqRs12] Be brief.", "[trace: aQ8kL0PqRs99] Be brief."),
+        ("Clerk. Free memory: 812 MB.", "Clerk. Free memory: 797 MB."),
+        ("Clerk. CPU load 41% now.", "Clerk. CPU load 8% now."),
+        ("Clerk. Files: a.txt, b.txt, c.txt.", "Clerk. Files: b.txt, c.txt, a.txt."),
     ],
 )
 def test_something_new_in_every_request(old: str, new: str) -> None:
@@ -105,7 +108,14 @@ def test_an_early_message_that_is_rewritten() -> None:
         [user("The shed holds three rakes."), assistant("Noted.")],
         [user("The shed holds two rakes."), assistant("Noted.")],
     )
+    assert severities(comparison) == ["info"]
+
+
+def test_a_clock_in_an_early_message() -> None:
+    first, second = ([user(f"It is 10:4{n} now. Sweep."), assistant("Yes.")] for n in (1, 7))
+    comparison = grown(first, second)
     assert severities(comparison) == [None]
+    assert [f.severity for f in findings("message.rewritten", comparison)] == ["info"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """stream.buffered"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rules.builders import back, call, findings, pointers, skips, stream_of, turn
 
@@ -31,6 +32,22 @@ def test_a_long_prefill_and_a_quick_decoder_are_lawful() -> None:
     assert findings(RULE, at([6 + n / 150 for n in range(60)])) == []
 
 
+def test_lumps_are_found_at_one_tap() -> None:
+    """A hop that passes on sixteen pieces at a time."""
+    lumps = [1.2 + 2 * (n // 16) + 0.0002 * (n % 16) for n in range(64)]
+    assert pointers(findings(RULE, at(lumps))) == ["/stream"]
+
+
+def test_several_tokens_a_step_are_no_lumps() -> None:
+    assert findings(RULE, at([0.3 + 0.6 * (n // 6) for n in range(60)])) == []
+    assert findings(RULE, at([0.3 + 0.1 * (n // 20) for n in range(60)])) == []
+
+
+def test_a_pause_for_thought_is_no_lump() -> None:
+    steady = [0.3 + 0.02 * n for n in range(40)]
+    assert findings(RULE, at([*steady, *(t + 5 for t in steady)])) == []
+
+
 def test_a_short_reply_says_nothing() -> None:
     assert findings(RULE, at(BURST[:8])) == []
 
@@ -55,6 +72,24 @@ def hop(sent: Sequence[float], got: Sequence[float]) -> list[object]:
 
 def test_a_stream_held_back_between_the_taps_is_found() -> None:
     assert hop(SPREAD, BURST)
+
+
+def test_a_stream_in_few_pieces_or_joined_into_one_is_found_too() -> None:
+    assert hop([0.5, 1.0, 1.5, 2.0, 2.5, 3.0], [3.1] * 6)
+    assert hop(SPREAD, [11.0])
+
+
+def test_what_was_taken_out_took_its_time_with_it() -> None:
+    """Ten seconds of reasoning that the client never gets are not held back."""
+    whole = assistant("Open at noon.", reasoning="The gate is shut in the morning. " * 5)
+    sent = at(SPREAD, tap="upstream", reply=whole)
+    got = at(SPREAD[-6:], reply="Open at noon.")
+    assert skips(RULE, back(sent, got)) == ["a part of the reply is gone, and its time with it"]
+
+
+def test_a_stream_that_broke_off_says_nothing() -> None:
+    cut = replace(at(SPREAD[:6]), exchange=replace(at(SPREAD).exchange, end="upstream_reset"))
+    assert skips(RULE, back(at(SPREAD, tap="upstream"), cut)) == ["the reply broke off"]
 
 
 def test_a_few_bursts_are_found_too() -> None:

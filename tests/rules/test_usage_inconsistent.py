@@ -20,6 +20,8 @@ LONG = TEXT * 8
         (Usage(13, 0), assistant("", call("a"))),
         (Usage(0, 17, 17), assistant(TEXT)),
         (Usage(13, 1, 14), assistant(LONG)),
+        (Usage(13, 1, 14), assistant(TEXT)),
+        (Usage(13, 17, 30, cached=100), assistant(TEXT)),
         (Usage(-1, 17), assistant(TEXT)),
         (Usage(13, 17, 30, reasoning=40), assistant(TEXT)),
     ],

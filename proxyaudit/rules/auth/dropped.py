@@ -19,8 +19,8 @@ def dropped(found: Comparison, facts: Facts) -> Iterator[Outcome]:
     What it does
         Looks whether the keys and tokens that the client sent are in the request at the upstream
         tap, wherever they stand. Needs the fact that they are meant for the upstream
-        (`--assume client_credential_is_for=upstream`). If they are meant for the proxy, it looks
-        whether a request that was refused bore any credential; without the fact, at info.
+        (`--assume client_credential_is_for=upstream`). If they are meant for the proxy, or nothing
+        is stated, it looks whether a request that was refused bore any credential.
 
     Why it matters
         The upstream refuses the request, and the client blames its own key.
@@ -47,9 +47,15 @@ def dropped(found: Comparison, facts: Facts) -> Iterator[Outcome]:
             part = len(missing) < len(sent) and not refused
             yield _found(found, missing, bool(arrived), known=not part)
     elif refused and not arrived:
-        yield _found(found, missing, bool(arrived), known=meant_for is not None)
+        # Whomever the client's own is for: a request without any was refused for that.
+        yield _found(found, missing, bool(arrived), known=bool(meant_for) or _unknown(found))
     elif meant_for is None:
         yield Skip(UNKNOWN)
+
+
+def _unknown(found: Comparison) -> bool:
+    """Whether the upstream said that it does not know who asked."""
+    return found.right.status == 401
 
 
 def _found(found: Comparison, missing: list[Credential], other: bool, *, known: bool) -> Found:

@@ -15,6 +15,7 @@ FOR_PROVIDER = "x-anthropic-billing-header"
 _WORDS = {
     "volatile": "something new in every request stands in",
     "date": "the date changed in",
+    "order": "the same words stand in another order in",
     "words": "the words changed of",
 }
 
@@ -25,10 +26,11 @@ def prefix_broken(found: Comparison, facts: Facts) -> Iterator[Found]:
 
     What it does
         Looks at what stands before the new messages: the tools (their order, their definitions, the
-        order of keys in them), the system prompt, the earlier messages. A token or a clock that is
-        new in every request, another order of tools and a rewritten message are warned of; a
-        date line, instructions that changed once, and tools that came or went are told at info.
-        Nothing is said after a compaction, a rewind, or a change of model.
+        order of keys in them), the system prompt, the earlier messages. A token, a count or a clock
+        that is new in every request, another order of tools or of a list, and instructions that
+        are changed again and again are warned of. A date line, instructions that changed once, and
+        tools that came or went are told at info; so is an earlier message with other words, which
+        is message.rewritten. Nothing is said after a compaction, a rewind, or a change of model.
 
     Why it matters
         Servers keep what they computed for a prompt, up to the first token that differs. Everything
@@ -65,7 +67,7 @@ def _texts(found: Comparison, facts: Facts) -> Iterator[Found]:
         if old.text == new.text or habit(found, facts, old, new):
             continue
         kind = drift(old.text, new.text)
-        lawful = old.role == "system" and (kind != "volatile" or FOR_PROVIDER in new.text[:80])
+        lawful = kind in ("date", "words") or FOR_PROVIDER in new.text[:80]
         severity: Severity | None = "info" if lawful else None
         behind = len(found.left_messages) - 1 - i
         yield Found(

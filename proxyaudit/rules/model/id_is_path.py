@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 
 from proxyaudit.core.exchange import Exchange
-from proxyaudit.core.finding import Place, Suspect
+from proxyaudit.core.finding import Place
 from proxyaudit.core.json import JSON
 from proxyaudit.core.turn import Turn
 from proxyaudit.dialects.read import body_json
 from proxyaudit.rules.base import Facts, Found, Outcome, at, rule
+from proxyaudit.rules.model.substituted import model_place
 from proxyaudit.rules.wording import count
 
 # A root, a home, a drive, or a file of weights in a folder. `vendor/name` is no path.
@@ -49,13 +50,10 @@ def in_list(exchange: Exchange, facts: Facts) -> Iterator[Outcome]:
     found = [(pointer, id_) for pointer, id_ in _ids(body_json(response)) if is_path(id_)]
     if not found:
         return
-    # The same list at the upstream tap is the server's; from the client alone it cannot be told.
-    suspect: Suspect = "server" if exchange.tap == "upstream" else "upstream"
     ids: list[JSON] = [id_ for _, id_ in found]
     yield Found(
         f"{count(len(found), 'model')} in the list of models bear a path as id: {found[0][1][:80]}",
         places=tuple(Place(exchange.id, f"{exchange.tap}.response", p) for p, _ in found),
-        suspect=suspect,
         evidence={"ids": ids},
     )
 
@@ -66,7 +64,7 @@ def in_reply(turn: Turn, facts: Facts) -> Iterator[Outcome]:
     if named and is_path(named):
         yield Found(
             f"the reply names a path as its model: {named[:80]}",
-            places=(at(turn, "response", "/model"),),
+            places=(model_place(turn),),
             before=(at(turn, "request", "/model"),),
             evidence={"asked": turn.prompt.model, "answered": named},
         )

@@ -24,6 +24,8 @@ _CUT = re.compile(r"[-@:\s]+|(?<!\d)\.|\.(?!\d)")
 _QUANTISED = re.compile(r"(?<![a-z0-9])(i?q\d)((?:_[a-z0-9]+)+)")
 _NUMBER = re.compile(r"v?\d[\d.]*")
 _LONGEST = 300
+# How a router is to choose among the servers of a model, and how large a window is asked for.
+_ROUTE = re.compile(r":(free|nitro|floor|online|extended|exacto)$|\[\w+\]$", re.IGNORECASE)
 # What says nothing of the model itself.
 _NOTHING = frozenset({"", "latest", "gguf"})
 
@@ -56,7 +58,7 @@ def answered_by_another(turn: Turn, facts: Facts) -> Iterator[Found]:
     if asked and given and turn.ok and not _same(asked, given, facts):
         yield Found(
             f"the model “{given}” answered, and “{asked}” was asked for",
-            places=(at(turn, "response", "/model"),),
+            places=(model_place(turn),),
             before=(at(turn, "request", "/model"),),
             evidence={"asked": asked, "answered": given},
         )
@@ -73,6 +75,12 @@ def asked_for_another(found: Comparison, facts: Facts) -> Iterator[Found]:
             confidence="possible",
             evidence={"asked": asked, "sent": sent},
         )
+
+
+def model_place(turn: Turn) -> Place:
+    """Where a reply names its model; a stream does so in many of its events."""
+    stream = turn.reply is not None and turn.reply.stream is not None
+    return at(turn, "response", "/stream" if stream else "/model")
 
 
 def _same(asked: str, given: str, facts: Facts) -> bool:
@@ -99,7 +107,7 @@ def _is_within(short: list[str], long: list[str]) -> bool:
 
 def _words(name: str) -> list[str]:
     """The words of a name, without vendor or folder in front and `latest` behind."""
-    base = _base(name[-_LONGEST:]).casefold()
+    base = _base(_ROUTE.sub("", name[-_LONGEST:])).casefold()
     base = _QUANTISED.sub(lambda m: m[1] + m[2].replace("_", ""), base).replace("_", "-")
     base = _DATE.sub(lambda m: "".join(m.groups("")), base)
     return [word for word in _CUT.split(base) if word not in _NOTHING]

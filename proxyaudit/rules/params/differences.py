@@ -124,7 +124,7 @@ def _is_lawful(name: str, value: JSON, right: Prompt, translated: bool) -> bool:
         return name not in right.settings
     if name in right.settings:
         return False
-    if name in _DEFAULTS and same(value, _DEFAULTS[name]):
+    if value in ([], {}, "") or (name in _DEFAULTS and same(value, _DEFAULTS[name])):
         return True
     if name == "stream_options" and not right.stream:
         return True

@@ -14,8 +14,8 @@ def error_in_200(turn: Turn, facts: Facts) -> Iterator[Found]:
     """An error object inside a 200 stream.
 
     What it does
-        Reports an error object (or error event) in a reply whose status says success: in a stream
-        that had begun, and in a plain body.
+        Reports an error object (or error event, or the finish reason "error") in a reply whose
+        status says success: in a stream that had begun, and in a plain body.
 
     Why it matters
         Clients that look at the status alone show half an answer as a whole one; clients that look
@@ -34,6 +34,7 @@ def error_in_200(turn: Turn, facts: Facts) -> Iterator[Found]:
         return
     told = [f for f in reply.stream.faults if f.kind == "error"] if reply.stream else []
     if not told and reply.error is None:
+        yield from _ended_in_error(turn)
         return
     text = reply.error or told[0].detail
     if reply.stream is None and not _is_error_object(turn):
@@ -45,6 +46,16 @@ def error_in_200(turn: Turn, facts: Facts) -> Iterator[Found]:
         places=(place,),
         evidence={"text": excerpt(text), "status": turn.status},
     )
+
+
+def _ended_in_error(turn: Turn) -> Iterator[Found]:
+    reply = turn.reply
+    if reply is not None and reply.finish_raw == "error":
+        yield Found(
+            f"a reply with status {turn.status} ended with the finish reason “error”",
+            places=(at(turn, "response", reply.finish_pointer),),
+            evidence={"status": turn.status},
+        )
 
 
 def _is_error_object(turn: Turn) -> bool:

@@ -14,7 +14,7 @@ def seen_times(turn: Turn) -> tuple[float, ...] | Skip:
         return Skip("the reply is no stream")
     if not turn.exchange.timed:
         return Skip("chunk times were not recorded")
-    if turn.exchange.end != "complete":
+    if turn.exchange.end != "complete" or not turn.ok:
         return Skip("the reply broke off")
     return turn.reply.stream.text_times
 

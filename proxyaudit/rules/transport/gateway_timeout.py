@@ -13,7 +13,7 @@ from proxyaudit.rules.wording import excerpt
 from proxyaudit.wire.content import decoded
 
 # 504 says so; 524 and 522 are Cloudflare's words for it. The others may have other causes.
-_TIMEOUT, _MAYBE = frozenset({504, 522, 524}), frozenset({408, 502, 503})
+_TIMEOUT, _MAYBE = frozenset({504, 522, 524}), frozenset({408, 500, 502, 503})
 _TOLD = re.compile(r"time[d-]?[ -]?out|deadline exceeded", re.IGNORECASE)
 # A hop that cannot reach a backend says so at once; one that gave up on it has waited.
 _WAITED = 5.0
@@ -24,9 +24,10 @@ def gave_up(turn: Turn, facts: Facts) -> Iterator[Outcome]:
     """502/504 from a hop while the model was working.
 
     What it does
-        Reports status 504 (522 and 524 of Cloudflare), and 502, 503 or 408 after five seconds or
-        with a text that speaks of a timeout. With two taps, also one that the client got though the
-        backend answered well. A 502 at once is told at info: nobody was there to be waited for.
+        Reports status 504 (522 and 524 of Cloudflare), 502, 503 or 408 after five seconds or with a
+        text that speaks of a timeout, and 500 with both. With two taps, also one that the client
+        got though the backend answered well. A 502 at once is told at info: nobody was there to be
+        waited for.
 
     Why it matters
         A model that thinks for minutes is cut off, the harness sends the request again, and the
@@ -41,7 +42,7 @@ def gave_up(turn: Turn, facts: Facts) -> Iterator[Outcome]:
         the harness asks for a stream.
     """
     response = turn.exchange.response
-    if response is None or response.status not in _TIMEOUT | _MAYBE:
+    if response is None or response.status not in _TIMEOUT | _MAYBE or _is_plain_500(response):
         return
     waited = f" after {response.ended_at:.1f} s" if response.ended_at is not None else ""
     yield Found(
@@ -57,12 +58,21 @@ def though_it_answered(found: Comparison, facts: Facts) -> Iterator[Outcome]:
     response = found.right.exchange.response
     if response is None or not found.left.ok or response.status not in _TIMEOUT | _MAYBE:
         return
+    if _is_plain_500(response):
+        return
     yield Found(
         f"the client got status {response.status}, though the backend answered",
         places=(at(found.right, "response", "/status"),),
         before=(at(found.left, "response", "/status"),),
         evidence=_evidence(response),
     )
+
+
+def _is_plain_500(response: Response) -> bool:
+    """A crash of something, where neither the time nor the text speaks of waiting."""
+    if response.status != 500:
+        return False
+    return (response.ended_at or 0.0) < _WAITED or not _TOLD.search(_text(response))
 
 
 def _severity(response: Response) -> Severity | None:

@@ -10,7 +10,7 @@ from proxyaudit.rules.context.tokens import least_of, least_tokens
 from proxyaudit.rules.reading import not_whole, visible, whole
 
 # A reply of so many words or more, counted as less than this share of them.
-_WORDS, _SHARE = 40, 0.5
+_WORDS, _SHARE = 10, 0.5
 
 
 @rule("usage.inconsistent", severity="warn", on=Turn)
@@ -20,7 +20,7 @@ def inconsistent(turn: Turn, facts: Facts) -> Iterator[Outcome]:
     What it does
         Checks the numbers of one reply: prompt and completion against the total (reasoning or
         cached tokens may be counted apart), parts against their whole, no number below zero, no
-        zero beside real text, and no reply of 40 words that is half as many tokens.
+        zero beside real text, and no reply of ten words that is half as many tokens.
 
     Why it matters
         Harnesses compact the history by these numbers, and people pay by them. Wrong numbers also
@@ -70,6 +70,8 @@ def _sums(usage: Usage) -> Iterator[str]:
     apart = {prompt + completion + a + b for a in (0, cached) for b in (0, reasoning)}
     if total is not None and total not in apart:
         yield f"{prompt:,} and {completion:,} tokens are {prompt + completion:,}, not {total:,}"
+    if 0 < prompt < cached and total == prompt + completion:
+        yield f"{cached:,} of {prompt:,} prompt tokens were cached"
     if reasoning > completion and total != prompt + completion + reasoning:
         yield f"{reasoning:,} of {completion:,} completion tokens are reasoning"
 

@@ -56,3 +56,15 @@ def test_a_server_that_keeps_the_history_may_keep_them_too() -> None:
     left = turn(RHYME, user("Where?"), reply="By the pier.")
     right = turn(user("Which?"), previous_id="r")
     assert skips(RULE, after(left, right)) == ["the history is kept by the server"]
+
+
+def test_other_instructions_in_the_next_turn_are_told_at_info() -> None:
+    """As when the user changes the mode or the model; a hop has no reason to do so."""
+    shown = [user("Rhyme on sea."), assistant("Tea.")]
+    left = turn(RHYME, *shown, user("Where?"), reply="By the pier.")
+    told = [assistant("By the pier."), user("Which?")]
+    other = turn(system("You are a clerk of few words, and count."), user("Where?"), *told)
+    assert [f.severity for f in findings(RULE, after(left, other))] == ["info"]
+    kept = turn(RHYME, NOTE, user("Where?"), reply="By the pier.")
+    less = turn(RHYME, user("Where?"), *told)
+    assert [f.severity for f in findings(RULE, after(kept, less))] == [None]

@@ -3,6 +3,7 @@
 from rules.builders import after, back, call, findings, hop, pointers, raw_call, turn
 
 from proxyaudit.core.message import ToolCall, assistant, tool, user
+from proxyaudit.core.turn import Tool
 
 RULE = "tool.arguments_changed"
 GIVEN = raw_call("k", "write_file", '{"path":"x","text":"é","n":1}')
@@ -58,3 +59,19 @@ def test_joined_calls_and_arguments_packed_twice_have_rules_of_their_own() -> No
     assert findings(RULE, after(left, turn(user("Go."), one, tool("a", "?")))) == []
     twice = raw_call("k", "write_file", '"{\\"a\\": 1}"')
     assert sent_back(raw_call("k", "write_file", '{"a": 1}'), twice) == []
+
+
+def test_defaults_of_the_schema_that_a_harness_fills_in_are_lawful() -> None:
+    schema = '{"properties": {"path": {}, "all": {"default": false}}}'
+    edit = Tool("edit", f'{{"parameters": {schema}}}')
+    given = call("k", "edit", path="a")
+    for later, severity in (
+        (call("k", "edit", path="a", all=False), "info"),
+        (call("k", "edit", path="a", all=True), None),
+        (call("k", "edit", path="b", all=False), None),
+        (call("k", "edit", all=False), None),
+        (call("k", "edit", path="a", other=False), None),
+    ):
+        left = turn(user("Go."), reply=assistant("", given), tools=[edit])
+        right = turn(user("Go."), assistant("", later), tool("k", "ok"), tools=[edit])
+        assert [f.severity for f in findings(RULE, after(left, right))] == [severity]

@@ -1,6 +1,7 @@
 """system.dropped"""
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from proxyaudit.core.comparison import Comparison, Relation
 from proxyaudit.core.finding import Skip
@@ -20,7 +21,8 @@ def dropped(found: Comparison, facts: Facts) -> Iterator[Outcome]:
     What it does
         Reports system (or developer) messages on the left that have no counterpart on the right,
         or an empty one: from a turn to the next, and from the client tap to the upstream tap. Text
-        that was joined to another message is not missing.
+        that was joined to another message is not missing. Other instructions in their place, from
+        one turn to the next, are told at info: harnesses change them with the mode or the model.
 
     Why it matters
         The model no longer knows its role, its rules and its surroundings. Translators between
@@ -42,12 +44,26 @@ def dropped(found: Comparison, facts: Facts) -> Iterator[Outcome]:
         return
     first = found.left_messages[lost[0]]
     instructions = "its instructions" if len(lost) == 1 else count(len(lost), "system message")
+    swapped = _swapped(found, lost)
     yield Found(
-        f"{actor(found)} lost {instructions} {where(found)}: {named(first)}",
+        f"{actor(found)} put others in the place of {instructions} {where(found)}: {named(first)}"
+        if swapped
+        else f"{actor(found)} lost {instructions} {where(found)}: {named(first)}",
         places=(found.right_place(pointer=_field(found, lost[0])),),
         before=tuple(found.left_place(i) for i in lost),
+        severity="info" if swapped else None,
         evidence={"text": excerpt(first.text), "lost": len(lost)},
     )
+
+
+def _swapped(found: Comparison, lost: list[int]) -> bool:
+    """Whether as many other instructions stand at the head of the next request."""
+    if found.relation is not Relation.NEXT_TURN:
+        return False
+    known = {m.content for m in found.left_messages if m.role == "system"}
+    head = takewhile(lambda m: m.role == "system", found.right_messages)
+    new = [m for m in head if m.text.strip() and m.content not in known]
+    return len(new) >= len(lost)
 
 
 def _field(found: Comparison, i: int) -> str | None:

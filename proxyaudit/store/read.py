@@ -8,6 +8,7 @@ from typing import Literal
 from proxyaudit.core.errors import UserError
 from proxyaudit.core.exchange import Exchange
 from proxyaudit.core.recording import Assume, Flaw, Recording
+from proxyaudit.store.clock import in_order
 from proxyaudit.store.flow import iter_flows
 from proxyaudit.store.har import iter_har
 from proxyaudit.store.lines import Opening, from_line
@@ -22,15 +23,15 @@ type Kind = Literal["folder"] | FileKind
 
 
 def open_recording(path: Path) -> Recording:
-    """A whole recording in memory, exchanges in order of start.
+    """A whole recording in memory, exchanges in order of start (also where the clock went back).
 
     A recording that is larger than `shelf.ROOM` is kept packed: it takes the room of what its
     bodies do not share. What cannot be read becomes a flaw. Raises UserError where there is no
     recording, not one exchange in it, or a version of the format that is not known.
     """
     scan, shelf = Scan(), Shelf()
-    found = sorted(map(shelf.put, _read(path, scan)), key=lambda exchange: exchange.started_at)
-    return Recording(str(path), tuple(found), scan.assume, tuple(scan.flaws), scan.about)
+    found = in_order(map(shelf.put, _read(path, scan)), scan.flaws)
+    return Recording(str(path), found, scan.assume, tuple(scan.flaws), scan.about)
 
 
 def iter_exchanges(path: Path, flaws: list[Flaw] | None = None) -> Iterator[Exchange]:

@@ -8,9 +8,14 @@ what an audit has to look at (the new bytes) is only twice as much.
 import argparse
 import json
 import random
+import resource
+import shutil
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,43 +86,98 @@ def _exchange(
     )
 
 
-def measured(exchanges: Iterator[Exchange], folder: Path) -> tuple[float, float, float]:
-    """(megabytes of requests, seconds of CPU to read the recording, seconds of CPU to audit it)."""
+def streamed(exchange: Exchange) -> Exchange:
+    """The same exchange with its reply as a stream of some sixty events."""
+    assert exchange.response is not None
+    answer = json.loads(exchange.response.body)
+    choice = answer.pop("choices")[0]
+    said, call = choice["message"]["content"], choice["message"]["tool_calls"][0]
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"content": word + " "} for word in said.split()]
+    deltas[-1]["content"] = deltas[-1]["content"].rstrip()
+    start = {"index": 0, "id": call["id"], "type": "function"}
+    name = call["function"]["name"]
+    deltas.append({"tool_calls": [{**start, "function": {"name": name, "arguments": ""}}]})
+    deltas += [
+        {"tool_calls": [{"index": 0, "function": {"arguments": letter}}]}
+        for letter in call["function"]["arguments"]
+    ]
+    usage = answer.pop("usage")
+    events = [{**answer, "choices": [{"index": 0, "delta": d}]} for d in deltas]
+    end = {"index": 0, "delta": {}, "finish_reason": "tool_calls"}
+    events += [{**answer, "choices": [end]}, {**answer, "choices": [], "usage": usage}]
+    lines = [f"data: {json.dumps(event)}\n\n".encode() for event in events]
+    lines.append(b"data: [DONE]\n\n")
+    chunks = tuple(Chunk(0.5 + n / 100, len(line)) for n, line in enumerate(lines))
+    body, kind = b"".join(lines), (("content-type", "text/event-stream"),)
+    response = Response(200, kind, body, "HTTP/1.1", chunks, chunks[-1].at)
+    return replace(exchange, response=response)
+
+
+def written(exchanges: Iterable[Exchange], folder: Path) -> float:
+    """Write a recording; megabytes of its bodies."""
     size = 0
     with RecordingWriter(folder) as writer:
         for exchange in exchanges:
-            size += len(exchange.request.body)
+            answer = exchange.response.body if exchange.response else b""
+            size += len(exchange.request.body) + len(answer)
             writer.whole(exchange)
+    return size / 1e6
+
+
+def measured(folder: Path) -> tuple[float, float]:
+    """(seconds of CPU to read the recording, seconds of CPU to audit it), once all is loaded."""
+    audit(Recording("warm-up", tuple(session(5, seed=-1))))
     start = time.process_time()
     recording: Recording = open_recording(folder)
     read = time.process_time()
     report = audit(recording).report
     done = time.process_time()
     assert report.verdict == "clean", report.headline
-    return size / 1e6, read - start, done - read
+    return read - start, done - read
+
+
+def apart(folder: Path) -> tuple[float, float, float]:
+    """The same in a process of its own, and the most memory that it took, in megabytes."""
+    script = [sys.executable, __file__, "--one", str(folder)]
+    out = subprocess.run(script, check=True, capture_output=True, text=True).stdout
+    read, done, peak = map(float, out.split())
+    return read, done, peak
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="100 and 200 turns, 100 sessions")
-    quick = options.parse_args().quick
-    lengths = [100, 200] if quick else [100, 200, 400]
-    sessions = 100 if quick else 1000
-    print(f"{'recording':28} {'MB':>8} {'read s':>8} {'audit s':>8} {'audit / 100 turns':>18}")
+    options.add_argument("--large", action="store_true", help="also a recording of 2 GB")
+    options.add_argument("--one", type=Path, help=argparse.SUPPRESS)
+    chosen = options.parse_args()
+    if chosen.one:
+        read, done = measured(chosen.one)
+        print(read, done, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+        return
+    lengths = [100, 200] if chosen.quick else [100, 200, 400]
+    sessions = 100 if chosen.quick else 1000
+    print(f"{'recording':32}{'MB':>8}{'read s':>8}{'audit s':>8}{'peak MB':>9}  audit / 100 turns")
     base = 0.0
     with tempfile.TemporaryDirectory() as scratch:
-        measured(session(5), Path(scratch, "warm-up"))
         for turns in lengths:
-            row = measured(session(turns), Path(scratch, f"one-{turns}"))
-            base = base or row[2]
-            _print(f"1 session of {turns} turns", row, f"{row[2] / base:.2f}")
+            base = _row(f"1 session of {turns} turns", session(turns), Path(scratch), base)
         many = (e for n in range(sessions) for e in session(5, seed=n + 1))
-        row = measured(many, Path(scratch, "many"))
-        _print(f"{sessions} sessions of 5 turns", row, "")
+        _row(f"{sessions} sessions of 5 turns at a time", many, Path(scratch), None)
+        if chosen.large:
+            long = (e for n in range(15) for e in map(streamed, session(400, seed=n + 1)))
+            _row("15 sessions of 400 turns, streamed", long, Path(scratch), None)
 
 
-def _print(name: str, row: tuple[float, float, float], ratio: str) -> None:
-    print(f"{name:28} {row[0]:8.1f} {row[1]:8.2f} {row[2]:8.2f} {ratio:>18}")
+def _row(name: str, exchanges: Iterable[Exchange], scratch: Path, base: float | None) -> float:
+    """Print one line; the seconds that the ratios are to."""
+    folder = scratch / name.replace(" ", "-")
+    size = written(exchanges, folder)
+    read, done, peak = apart(folder)
+    shutil.rmtree(folder)
+    ratio = "" if base is None else f"{done / (base or done):.2f}"
+    print(f"{name:32}{size:8.0f}{read:8.2f}{done:8.2f}{peak:9.0f}  {ratio}", flush=True)
+    return base or done
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """context.silent_truncation"""
 
+from dataclasses import replace
 from time import perf_counter
 
 import pytest
@@ -135,3 +136,30 @@ def test_a_megabyte_of_punctuation_costs_no_time() -> None:
     assert least_tokens("." * 1_000_000) == 0
     assert least_tokens("…,_" * 300_000 + "a b") == 2
     assert perf_counter() - begun < 2
+
+
+def kept_by_server(*counts: int) -> list[Turn]:
+    """A conversation of which the server keeps the history, put back from the recording."""
+    turns = growing(*counts)
+    referring = [
+        replace(t, prompt=replace(t.prompt, previous_id=f"r{n}", rebuilt=True))
+        for n, t in enumerate(turns[1:])
+    ]
+    return [turns[0], *referring]
+
+
+def test_a_history_kept_by_the_server_and_put_back_is_judged_by_its_growth() -> None:
+    found = findings(RULE, conversation(*kept_by_server(400, 800, 800)))
+    assert [p.exchange for f in found for p in f.places] == ["3"]
+    assert findings(RULE, conversation(*kept_by_server(400, 800, 1200))) == []
+
+
+def test_fewer_tokens_than_before_belong_to_state_ignored_there() -> None:
+    assert findings(RULE, conversation(*kept_by_server(400, 380))) == []
+
+
+def test_near_miss_a_history_that_the_recording_lacks_is_not_judged() -> None:
+    turns = [
+        replace(t, prompt=replace(t.prompt, previous_id="gone")) for t in growing(400, 400, 400)
+    ]
+    assert findings(RULE, conversation(*turns)) == []

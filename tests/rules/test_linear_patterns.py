@@ -4,7 +4,10 @@ from time import perf_counter
 
 import pytest
 
+from proxyaudit.core.message import Media, Message, Text
 from proxyaudit.core.turn import Tool
+from proxyaudit.rules.content.lost_parts import is_placeholder, is_tagged
+from proxyaudit.rules.isolation.particulars import particulars
 from proxyaudit.rules.model.id_is_path import is_path
 from proxyaudit.rules.reading import without_code
 from proxyaudit.rules.reasoning.tags import find_leak
@@ -61,6 +64,31 @@ def test_written_calls_are_looked_for_in_time(text: str) -> None:
     tools = [Tool("read_file", '{"path":{}}'), Tool("list_dir", "{}")]
     for end in ("", "}", ")]"):
         written_call("x " + repeated(text) + end, "x " + repeated(text) + end, tools)
+    assert perf_counter() - begun < 3
+
+
+@pytest.mark.parametrize("text", ["a-", "a", "></a-a> ", "></a>", "a ", "\n"])
+def test_notes_in_tags_are_told_in_time(text: str) -> None:
+    begun = perf_counter()
+    for start in ("<", "<a-a", "<a>", "\n"):
+        is_tagged(Text(start + repeated(text) + "x"))
+    assert perf_counter() - begun < 3
+
+
+@pytest.mark.parametrize("text", ["image ", "a ", "- ", "x", "removed "])
+def test_placeholders_are_told_in_time(text: str) -> None:
+    begun = perf_counter()
+    picture = Media("image", "d")
+    is_placeholder(
+        Message("user", (Text(repeated("ab ")), picture)), Message("user", (Text(repeated(text)),))
+    )
+    assert perf_counter() - begun < 3
+
+
+@pytest.mark.parametrize("text", ["1", "1.", "a1", "a1.", "v1.0-", "py-1:", "http://a1 ", "A@b."])
+def test_particulars_are_read_in_time(text: str) -> None:
+    begun = perf_counter()
+    assert len(list(particulars(repeated(text)))) <= LONG
     assert perf_counter() - begun < 3
 
 

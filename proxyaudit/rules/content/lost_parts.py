@@ -13,7 +13,8 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SHORT = 160
-_TAGGED = re.compile(r"\s*<([a-z][\w-]*)\b[^>]*>.*</\1>\s*", re.DOTALL | re.IGNORECASE)
+# The name is taken whole: tried again at every dash, a long one would cost its square.
+_TAGGED = re.compile(r"\s*<([a-z][\w-]*+)\b[^>]*+>.*</\1>\s*", re.DOTALL | re.IGNORECASE)
 
 
 def lost_parts(old: Message, new: Message) -> list[Part]:

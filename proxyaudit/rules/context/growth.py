@@ -49,6 +49,9 @@ def _stall(before: Turn, turn: Turn) -> Stall | None:
     had, has = counted(before), counted(turn)
     if had is None or has is None or not _comparable(before, turn):
         return None
+    # Less than before, though the server keeps the history: context.state_ignored tells that.
+    if turn.prompt.previous_id is not None and has < had:
+        return None
     # Templates lawfully drop old reasoning once the user speaks again: so much may be gone.
     counted_more = has - had + _reasoning(before.prompt.messages) // _REASONING_TOKEN
     old, new = _parted(before, turn)
@@ -66,7 +69,7 @@ def _comparable(before: Turn, turn: Turn) -> bool:
     model = (left.model, before.reply.model if before.reply else None)
     if model != (right.model, turn.reply.model if turn.reply else None):
         return False
-    if left.previous_id or right.previous_id or not set(left.tools) <= set(right.tools):
+    if left.hides_history or right.hides_history or not set(left.tools) <= set(right.tools):
         return False
     # What a picture costs, and whether an old one is still shown, is the server's affair.
     if _media(left.messages):

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from proxyaudit.core.conversation import Conversation
+from proxyaudit.core.history import Fold
 from proxyaudit.core.json import JSON
 from proxyaudit.core.message import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from proxyaudit.core.turn import Turn, Usage
@@ -63,6 +64,14 @@ class Account:
     turns: tuple[Entry, ...]
 
 
+class _Size(NamedTuple):
+    """Characters of a history, those of them that are reasoning, and whether it holds media."""
+
+    characters: int = 0
+    reasoning: int = 0
+    media: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
     """What is known of a turn before it is held against the one before."""
@@ -78,17 +87,14 @@ def accounts(
     conversations: Sequence[Conversation], upstream: Mapping[str, Turn]
 ) -> Iterator[Account]:
     """The account of each conversation; `upstream` gives the upstream turn of a client turn."""
-    sizes = _Sizes()
     for conversation in conversations:
-        yield account(conversation, upstream, sizes)
+        yield account(conversation, upstream)
 
 
-def account(
-    conversation: Conversation, upstream: Mapping[str, Turn], sizes: "_Sizes | None" = None
-) -> Account:
+def account(conversation: Conversation, upstream: Mapping[str, Turn]) -> Account:
     """The account of one conversation."""
-    measure = sizes or _Sizes()
-    seen = [measure.seen(turn) for turn in conversation.turns]
+    sizes = Fold(_Size(), _add)
+    seen = [_seen(turn, sizes(turn.prompt.messages)) for turn in conversation.turns]
     befores = [None, *seen]
     entries = tuple(
         _entry(number, before, now, upstream.get(now.turn.id))
@@ -117,41 +123,23 @@ def account_json(found: Account) -> JSON:
     }
 
 
-class _Sizes:
-    """Sizes of messages, each measured once: turns share the messages of their history.
-
-    Kept by identity, which is sound as long as the turns, and so their messages, live.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[int, int, bool]] = {}
-
-    def seen(self, turn: Turn) -> _Seen:
-        prompt = turn.prompt
-        usage = (turn.reply.usage if turn.reply else None) or Usage()
-        total = sum(len(t.name) + len(t.definition) for t in prompt.tools)
-        reasoning, media = 0, False
-        for message in prompt.messages:
-            key = id(message)
-            size = self._known.get(key)
-            if size is None:
-                size = self._known[key] = _size(message)
-            total += size[0]
-            reasoning += size[1]
-            media = media or size[2]
-        return _Seen(turn, usage, None if prompt.hides_history else total, reasoning, media)
+def _seen(turn: Turn, history: _Size) -> _Seen:
+    prompt = turn.prompt
+    usage = (turn.reply.usage if turn.reply else None) or Usage()
+    total = history.characters + sum(len(t.name) + len(t.definition) for t in prompt.tools)
+    characters = None if prompt.hides_history else total
+    return _Seen(turn, usage, characters, history.reasoning, history.media)
 
 
-def _size(message: Message) -> tuple[int, int, bool]:
-    """(characters, those of them that are reasoning, whether there is anything but text)."""
-    total = reasoning = 0
-    media = False
+def _add(size: _Size, message: Message) -> _Size:
+    total, reasoning, media = size
     for part in message.parts:
         match part:
             case Text(text):
                 total += len(text)
             case Reasoning(text, signature):
-                reasoning += len(text) + len(signature or "")
+                reasoning += (thought := len(text) + len(signature or ""))
+                total += thought
             case ToolCall(id_, name, arguments):
                 total += len(id_) + len(name) + len(arguments)
             case ToolResult(_, text, items):
@@ -161,7 +149,7 @@ def _size(message: Message) -> tuple[int, int, bool]:
                 total += len(value)
             case Media():
                 media = True
-    return total + reasoning, reasoning, media
+    return _Size(total, reasoning, media)
 
 
 def _entry(number: int, before: _Seen | None, now: _Seen, upstream: Turn | None) -> Entry:

@@ -3,7 +3,7 @@
 import copy
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,7 +106,7 @@ def stories(draw: st.DrawFn, least: int = 2, most: int = 5) -> list[Step]:
                 {
                     "role": "tool",
                     "tool_call_id": call["id"],
-                    "content": f"result {call['id']} {draw(texts())} {draw(texts())}",
+                    "content": f'result {call["id"]} {draw(texts())}\n"{draw(texts())}"\n',
                 }
                 for call in calls
             ]
@@ -141,8 +141,12 @@ def exchange(
     id_: str | None = None,
     headers: Headers = (),
     status: int = 200,
+    alter: Callable[[Json], object] | None = None,
 ) -> Exchange:
-    """One exchange of a story; `number` is its place in time, two seconds apart."""
+    """One exchange of a story; `number` is its place in time, two seconds apart.
+
+    `alter` changes the answer in place before it is sent.
+    """
     raw = json.dumps(body, ensure_ascii=False).encode()
     answer: Json = {"error": {"message": "overloaded", "type": "server_error"}}
     if status == 200:
@@ -158,6 +162,8 @@ def exchange(
                 "total_tokens": tokens + 20,
             },
         }
+    if alter is not None:
+        alter(answer)
     data = json.dumps(answer, ensure_ascii=False).encode()
     shift = 0.01 if tap == "upstream" else 0.0
     end = 0.5 if tap == "upstream" else 0.53

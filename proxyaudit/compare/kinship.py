@@ -7,6 +7,7 @@ from proxyaudit.compare.marks import flat, is_chore
 from proxyaudit.compare.session import label
 from proxyaudit.core.conversation import Conversation
 from proxyaudit.core.turn import Turn
+from proxyaudit.dialects.fields import as_object, value_of_text
 
 # A shorter text may stand in a call's arguments by chance.
 _TELLING = 16
@@ -117,7 +118,7 @@ def _caller(child: _Kin, family: Sequence[_Kin], callers: Sequence[_Kin]) -> Con
         # Side requests carry the label of the session too; only what has tools can start an agent.
         named.sort(key=lambda k: not k.has_tools)
         return named[0].conversation if named else None
-    return _by_task(child, callers) or _by_agent(child, family)
+    return _by_task(child, callers) or _by_copy(child, callers) or _by_agent(child, family)
 
 
 def _by_task(child: _Kin, callers: Sequence[_Kin]) -> Conversation | None:
@@ -132,6 +133,25 @@ def _by_task(child: _Kin, callers: Sequence[_Kin]) -> Conversation | None:
         ),
         None,
     )
+
+
+def _by_copy(child: _Kin, callers: Sequence[_Kin]) -> Conversation | None:
+    """An agent that took the history with it: a call of its parent holds what it was newly told."""
+    parent = next((k for k in callers if k.conversation.id == child.conversation.parent), None)
+    if parent is None:
+        return None
+    told = [m.text for m in child.first.prompt.messages if m.role == "user"][-2:]
+    began, new = child.first.exchange.started_at, flat(" ".join(told))
+    tasks = (
+        flat(value)
+        for turn in parent.conversation.turns
+        if turn.exchange.started_at < began and turn.reply and turn.reply.message
+        for call in turn.reply.message.calls
+        for value in as_object(value_of_text(call.arguments)).values()
+        if isinstance(value, str)
+    )
+    found = any(len(task) >= _TELLING and task in new for task in tasks)
+    return parent.conversation if found else None
 
 
 def _by_agent(child: _Kin, family: Sequence[_Kin]) -> Conversation | None:

@@ -24,8 +24,10 @@ _SUMMARY = re.compile(
 # What side requests ask for. Matched against instructions, never against the work itself.
 _CHORE = re.compile(
     r"""
-    \b(generate|write|create|make|give|suggest)\b.{0,60}\b(title|summary|commit\ message)\b
-    | \b(summari[sz]|compact|condens)(e|ing)?\b.{0,60}\b(conversation|history|context|chat|above)\b
+    \b(generate|write|create|make|give|suggest)\b.{0,60}
+      \b(title|summary|commit\ message|state_snapshot)\b
+    | \b(summari[sz]|compact|condens)(e[sd]?|ing)?\b.{0,60}
+      \b(conversation|history|context|chat|above)\b
     | \b(detailed|concise|brief|structured)\ summary\b
     | \bhand-?(over|off)\b
     | \bprompt\ for\ continuing\b

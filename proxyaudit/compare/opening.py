@@ -16,14 +16,10 @@ _RECENT = 4
 
 def begins_anew(turns: Sequence[Turn], new: Turn) -> bool:
     """Whether a history has nothing of what was asked and answered in a conversation, whose first
-    request had an opening. `turns` are those of the conversation, in order.
-
-    Where the opening holds tool calls it is no opening: the recording began in mid-conversation.
-    """
-    opening = _history(turns[0].prompt.messages)
-    if not opening or any(m.calls for m in opening):
+    request had an opening. `turns` are those of the conversation, in order."""
+    known = {m.content for m in opening(turns[0].prompt.messages)}
+    if not known:
         return False
-    known = {m.content for m in opening}
     rest = [m for m in _history(new.prompt.messages) if m.content not in known]
     answers = flat(" ".join(m.text for m in rest if m.role == "assistant"))
     questions = flat(" ".join(m.text for m in rest if m.role == "user"))
@@ -36,6 +32,13 @@ def begins_anew(turns: Sequence[Turn], new: Turn) -> bool:
         if _within(_question(turn.prompt.messages).strip().partition("\n\n")[0], questions):
             return False
     return True
+
+
+def opening(messages: Sequence[Message]) -> list[Message]:
+    """What stands before the newest question of a first request. With tool calls in it, it is no
+    opening: the recording began in mid-conversation."""
+    before = _history(messages)
+    return [] if any(m.calls for m in before) else before
 
 
 def _history(messages: Sequence[Message]) -> list[Message]:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from pydantic_core import from_json
 
-from proxyaudit.core.exchange import Headers
+from proxyaudit.core.exchange import Headers, header
 from proxyaudit.core.json import JSON
 from proxyaudit.core.turn import Turn
 
+# Codex tells in a header, a JSON object, what a request is for.
+_TOLD, _CHORES = "x-codex-turn-metadata", frozenset({"compaction", "compact", "title", "summary"})
 # Body fields in which harnesses repeat their session label (Codex, opencode).
 _BODY_FIELDS = ("prompt_cache_key", "promptCacheKey", "session_id")
 
@@ -30,6 +32,15 @@ def label(turn: Turn) -> Label:
         parent=_header(headers, ("parent", "session")),
         agent=_header(headers, ("agent", "id"), without="parent"),
     )
+
+
+def states_chore(turn: Turn) -> bool:
+    """Whether the harness itself says that a request is a side request."""
+    try:
+        told = from_json(header(turn.exchange.request.headers, _TOLD) or "null")
+    except ValueError:
+        return False
+    return isinstance(told, dict) and told.get("request_kind") in _CHORES
 
 
 def _header(headers: Headers, words: tuple[str, ...], without: str = "\0") -> str | None:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from proxyaudit.compare.align import common_prefix
 from proxyaudit.compare.joined import spoken
 from proxyaudit.compare.marks import is_chore, is_toolless_chore, summary_index
-from proxyaudit.compare.opening import begins_anew
-from proxyaudit.compare.session import Label, label
+from proxyaudit.compare.opening import begins_anew, opening
+from proxyaudit.compare.session import Label, label, states_chore
 from proxyaudit.compare.text import similarity
 from proxyaudit.core.conversation import Conversation
 from proxyaudit.core.message import Message, digest
@@ -117,20 +117,28 @@ class Threader:
         if old is None or _labels_differ(old.label, new.label):
             return None
         begun = any(m.role == "assistant" for m in new.turn.prompt.messages)
+        if old.conversation.turns[0].id == old.turn.id and opening(new.turn.prompt.messages):
+            begun = False
         if old.turn.ok and not begun and not new.label.session:
             return None
         return Placed(old.conversation, old.turn, repeat=True)
 
     def _continue(self, new: _Known) -> Placed | None:
-        matches = [_match(known, new) for known in self._candidates(new)]
-        matches = [m for m in matches if _belongs(m, new)]
-        best = max(matches, key=lambda m: _rank(m, new), default=None)
+        best: _Match | None = None
+        for known in self._candidates(new):
+            if best and not _may_beat(best, known, new):
+                continue
+            match = _match(known, new)
+            if _belongs(match, new) and (best is None or _rank(match, new) > _rank(best, new)):
+                best = match
         if best is None:
             return self._unlike(new)
         if _labels_differ(best.known.label, new.label):
             return self._begin(new, parent=best.known.conversation)
         if _is_side(best.known, new):
             return self._begin(new, parent=best.known.conversation, side=True)
+        if _is_beside(best.known, new):
+            return self._begin(new, parent=best.known.conversation)
         return self._go_on(best.known)
 
     def _go_on(self, old: _Known) -> Placed:
@@ -243,6 +251,13 @@ def _match(known: _Known, new: _Known) -> _Match:
     return _Match(known, common, prefix, len(known.said) - common)
 
 
+def _may_beat(best: _Match, known: _Known, new: _Known) -> bool:
+    """Whether it is worth matching at all: see `_rank`."""
+    begins_alike = bool(known.said and new.body) and known.said[0] == new.body[0]
+    longer = min(len(known.said), len(new.body)) >= best.common
+    return longer if begins_alike == (best.prefix > 0) else begins_alike
+
+
 def _rank(match: _Match, new: _Known) -> tuple[object, ...]:
     known = match.known
     return (
@@ -321,4 +336,16 @@ def _is_side(old: _Known, new: _Known) -> bool:
     if not (old.tools or new.system not in ("", old.system)):
         return False
     strange = not set(old.said) & set(new.body)
-    return strange or is_chore(new.turn.prompt.messages)
+    retold = bool(old.tools) and new.system not in ("", old.system)
+    return strange or retold or states_chore(new.turn) or is_chore(new.turn.prompt.messages)
+
+
+def _is_beside(old: _Known, new: _Known) -> bool:
+    """Whether a request was sent before the reply to the old one had come, and holds nothing of
+    that reply: a second agent that took a copy of the history with it."""
+    exchange = old.turn.exchange
+    if old.said == old.body or exchange.end != "complete" or old.said[-1] in new.body:
+        return False
+    took = exchange.response.ended_at if exchange.response else None
+    began = new.turn.exchange.started_at
+    return took is not None and exchange.started_at <= began < exchange.started_at + took

@@ -4,7 +4,7 @@ from turns import turn
 
 from proxyaudit.compare.kinship import relate
 from proxyaudit.compare.thread import Threader
-from proxyaudit.core.message import assistant, system, user
+from proxyaudit.core.message import ToolCall, assistant, system, tool, user
 from proxyaudit.core.turn import Turn
 
 S = system("You keep the inventory of a shed.")
@@ -55,3 +55,16 @@ def test_an_agent_with_an_id_of_its_own_serves_the_one_without_in_its_session() 
         turn(CLERK, user("look around"), reply=assistant("three"), headers=other, tools=["count"]),
     )
     assert found == [("main", 1, None), ("subagent", 1, "c1")]
+
+
+def test_an_agent_that_took_a_copy_of_the_history_with_it_is_a_subagent() -> None:
+    """It was sent while the reply to the newest turn was still coming, and holds none of it."""
+    call = ToolCall("1", "fork", '{"prompt": "Count the spades in the north."}')
+    begun = (user("How is the shed?"), assistant("", call), tool("1", "started"))
+    worker = user("You are a worker. Your directive: Count the spades in the north.")
+    main = turn(S, *begun[:1], reply=begun[1], at=100.0, tools=["fork", "ls"])
+    more = turn(S, *begun, reply=assistant("Wait."), at=101.0, tools=["fork", "ls"])
+    child = turn(S, *begun, worker, reply=assistant("Six."), at=101.2, tools=["ls"])
+    assert kinds(main, more, child) == [("main", 2, None), ("subagent", 1, "c1")]
+    later = turn(S, *begun, worker, reply=assistant("Six."), at=102.0, tools=["ls"])
+    assert kinds(main, more, later) == [("main", 3, None)], "one after the other: it went back"

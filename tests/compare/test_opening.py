@@ -64,3 +64,26 @@ def test_a_summary_asked_for_with_tools_that_are_forbidden_is_a_side_request() -
     wish = user("Write a summary of the conversation, and use the tools as you like.")
     threader.place(turn(S, ASKED, ANSWER, wish, reply=assistant("Rakes."), tools=["count"]))
     assert [len(c.turns) for c in threader.conversations] == [2, 1]
+
+
+def test_the_same_first_question_again_behind_an_opening_is_no_retry() -> None:
+    ask = [turn(S, *OPENING, ASKED, reply=ANSWER) for _ in "ab"]
+    assert groups(*ask) == [1, 1]
+    again = [turn(S, *OPENING, ASKED, ANSWER, user("And?"), reply=ANSWER) for _ in "ab"]
+    assert groups(ask[0], *again) == [2], "a later one is"
+
+
+def test_a_request_under_other_instructions_and_without_tools_is_a_side_request() -> None:
+    threader = Threader()
+    threader.place(turn(S, ASKED, reply=ANSWER, tools=["count"]))
+    other = system("Distil what was said.")
+    threader.place(turn(other, ASKED, ANSWER, user("Begin."), reply=assistant("Rakes: 3.")))
+    assert [c.kind for c in threader.conversations] == ["main", "side"]
+
+
+def test_a_side_request_that_the_harness_declares_needs_no_words() -> None:
+    kind = (("x-codex-turn-metadata", '{"request_kind": "compaction"}'),)
+    threader = Threader()
+    threader.place(turn(S, ASKED, reply=ANSWER, tools=["count"]))
+    threader.place(turn(S, ASKED, ANSWER, user("Begin."), reply=ANSWER, headers=kind))
+    assert [c.kind for c in threader.conversations] == ["main", "side"]

@@ -104,3 +104,13 @@ def test_near_miss_a_proxy_has_no_last_answer() -> None:
     asked = user("Answer without using any tools.")
     found = findings(RULE, hop(turn(asked, tools=[READ]), turn(asked, tap="upstream", id="u")))
     assert [f.severity for f in found] == [None]
+
+
+def test_another_model_may_be_offered_other_tools() -> None:
+    left = turn(user("Go."), reply=assistant("", call("k", WRITE)), tools=[READ, WRITE])
+    told = (user("Go."), assistant("", call("k", WRITE)), tool("k", "ok"))
+    same, other = (turn(*told, tools=[READ, LIST], model=name) for name in ("m", "n"))
+    assert [f.severity for f in findings(RULE, after(left, same))] == ["warn"]
+    assert [f.severity for f in findings(RULE, after(left, other))] == ["info"]
+    none = turn(*told, model="n")
+    assert [f.severity for f in findings(RULE, after(left, none))] == [None]

@@ -37,7 +37,8 @@ def definitions_dropped(found: Comparison, facts: Facts) -> Iterator[Found]:
         Compares the tools of a request at the two taps, and those of a turn with the next turn. A
         tool that was renamed and kept its definition is not missing. Between turns a harness may
         take a tool away on purpose: a part of them is a warning if it is half of them or the
-        history has calls to one of them, and reported at info otherwise. All of them gone is an
+        history has calls to one of them, and reported at info otherwise, or if the turns ask for
+        different models: harnesses choose the tools by the model. All of them gone is an
         error, save where the newest message says why (the steps are used up, answer without tools)
         and the reply makes no call: then it is told at info.
 
@@ -93,6 +94,8 @@ def _severity(found: Comparison, missing: list[Tool]) -> Severity | None:
         return None
     if not found.right.prompt.tools:
         return "info" if _is_last_answer(found.right) else None
+    if found.left.prompt.model != found.right.prompt.model:
+        return "info"
     used = {call.name for message in found.right_messages for call in message.calls}
     half = 2 * len(missing) >= len(found.left.prompt.tools)
     return "warn" if half or used & {t.name for t in missing} else "info"

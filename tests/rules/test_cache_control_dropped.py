@@ -73,3 +73,14 @@ def test_a_translation_is_told_at_info() -> None:
 )
 def test_near_miss_moved_added_or_never_set(left: Turn, right: Turn) -> None:
     assert findings(RULE, hop(left, right)) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "severity"), [("claude-opus", None), ("acme/anthropic.x", None), ("gpt", "info")]
+)
+def test_a_translation_loses_what_some_models_read(model: str, severity: str | None) -> None:
+    marked = {"type": "text", "text": "Clerk.", "cache_control": {"type": "ephemeral"}}
+    left = wire({"model": model, "system": [marked], "messages": []}, {}, dialect=MESSAGES)
+    body = {"model": model, "messages": [{"role": "system", "content": "Clerk."}]}
+    right = wire(body, {}, tap="upstream", id="2")
+    assert [f.severity for f in findings(RULE, hop(left, right))] == [severity]

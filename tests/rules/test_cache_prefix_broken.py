@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -163,3 +164,41 @@ def test_drift_of_many_words() -> None:
     assert drift("one two three 10:41", "one four 10:41 and more") == "words"
     assert drift("", "new") == "words"
     assert json.dumps(drift("May 1", "May 2")) == '"date"'
+
+
+def growing(*instructions: str) -> list[Turn]:
+    history: list[Message] = []
+    turns = []
+    for n, text in enumerate(instructions):
+        history += [user(f"Question {n}?")]
+        turns.append(turn(system(text), *history, id=f"t{n}"))
+        history += [assistant("Fine.")]
+    return turns
+
+
+def test_three_moods_in_three_turns() -> None:
+    found = findings(RULE, conversation(*growing("It is calm.", "It blows hard.", "Fog at sea.")))
+    assert [[p.exchange for p in f.places] for f in found] == [["t1", "t2"]]
+
+
+@pytest.mark.parametrize(
+    "instructions",
+    [
+        ["Plan.", "Act."],
+        ["Plan only.", "You may act.", "Plan only."],
+        ["Calm.", "Windy now.", "Windy now.", "Windy now.", "Windy now.", "Fog at sea."],
+        ["Today is Monday.", "Today is Tuesday.", "Today is Wednesday."],
+    ],
+)
+def test_near_miss_a_change_of_mind_or_there_and_back(instructions: list[str]) -> None:
+    assert findings(RULE, conversation(*growing(*instructions))) == []
+
+
+@pytest.mark.parametrize("word", ["a", "1", "1" + "a" * 9, "0a-", "1.", "12:", "T"])
+@pytest.mark.parametrize("gap", ["", " "])
+def test_a_long_text_is_judged_in_time(word: str, gap: str) -> None:
+    old = (word + gap) * (1_000_000 // len(word + gap))
+    for new in ("9x" + old, old[::-1]):
+        begun = perf_counter()
+        drift(old, new)
+        assert perf_counter() - begun < 3

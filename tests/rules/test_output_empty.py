@@ -77,3 +77,20 @@ def test_near_miss_a_stream_that_broke_off_is_another_fault() -> None:
 def test_near_miss_an_error_has_no_text() -> None:
     made = wire(ask(stream=False), {"error": {"message": "no"}}, status=500)
     assert findings(RULE, made) == []
+
+
+def test_an_answer_without_a_choice() -> None:
+    body = {"id": "r", "object": "chat.completion", "choices": [], "usage": {"prompt_tokens": 9}}
+    assert findings(RULE, wire(ask(stream=False), body))
+
+
+def test_a_stream_that_is_only_its_last_word() -> None:
+    made = streamed(finish=None)
+    assert findings(RULE, made)
+    assert findings("stream.truncated", made) == []
+    assert findings("stream.truncated", streamed(finish=None, done=False))
+
+
+def test_near_miss_an_answer_that_says_why_it_has_none() -> None:
+    body = {"id": "r", "choices": [], "error": {"message": "no capacity"}}
+    assert findings(RULE, wire(ask(stream=False), body)) == []

@@ -73,3 +73,47 @@ def test_words_at_random_are_no_loop() -> None:
     letters = Random(1)
     words = ["".join(letters.choices("abcdefgh", k=3)) for _ in range(20_000)]
     assert find_loop(" ".join(words)) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```py\n" + 'print("gate")\n' * 40,
+        "Here it is:" + "\n" * 400,
+        "Sure. " + "<|im_end|>" * 60,
+        "I am sorry. " * 12,
+        "\n".join(f"{n}. Oil the hinge." for n in range(40)),
+        "| gate | open |\n" * 40,
+    ],
+)
+def test_what_went_on_until_the_token_limit(text: str) -> None:
+    made = turn(user("Explain."), reply=text, finish="length")
+    assert [f.severity for f in findings(RULE, made)] == [None]
+    ended = turn(user("Explain."), reply=text, finish="stop")
+    assert [f for f in findings(RULE, ended) if f.severity != "info"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(f"| {n} | {n * n} | {n * n * n} |" for n in range(60)),
+        "\n".join(f"7 times {n} is {7 * n}." for n in range(60)),
+        "```py\n" + "x += step(x)\n" * 8 + "print(x)",
+        PROSE * 2 + "The lamp",
+    ],
+)
+def test_near_miss_a_table_or_code_that_was_cut(text: str) -> None:
+    assert findings(RULE, turn(user("Explain."), reply=text, finish="length")) == []
+
+
+def test_near_miss_what_the_user_asked_for() -> None:
+    asked = user('Write the line "I will not run in the mill." twenty times.')
+    made = turn(asked, reply="I will not run in the mill.\n" * 20)
+    assert [f.severity for f in findings(RULE, made)] == ["info"]
+    cut = turn(asked, reply="I will not run in the mill.\n" * 90, finish="length")
+    assert [f.severity for f in findings(RULE, cut)] == [None]
+
+
+@pytest.mark.parametrize("text", ["north,open,2\n" * 30, "- gate: open\n  level: 2\n" * 20])
+def test_near_miss_fields_and_keys(text: str) -> None:
+    assert findings(RULE, turn(user("Give the data."), reply=text)) == []

@@ -140,3 +140,10 @@ def test_other_numbers_differ(old: float, new: float) -> None:
     assert not same(old, new)
     found = findings(CHANGED, sent_on({"seed": old}, {"seed": new}))
     assert pointers(found) == ["/seed"]
+
+
+@pytest.mark.parametrize("value", [[], {}, ""])
+def test_what_says_nothing_is_not_missed(value: JSON) -> None:
+    left = turn(user("hi"), settings={"stop": value})
+    right = turn(user("hi"), settings={}, tap="upstream")
+    assert findings("param.dropped", hop(left, right)) == []

@@ -1,5 +1,7 @@
 """stream.error_in_200"""
 
+from typing import Any
+
 import pytest
 from rules.builders import MESSAGES, ask, findings, pointers, said, streamed, wire
 
@@ -41,3 +43,24 @@ def test_a_reply_that_speaks_of_errors_is_lawful() -> None:
 
 def test_a_page_that_is_no_json_is_another_matter() -> None:
     assert findings(RULE, wire(ask(stream=False), "<html>hello</html>")) == []
+
+
+@pytest.mark.parametrize(
+    "bare",
+    [
+        {"object": "error", "message": "engine dead", "code": 500},
+        {"detail": "Internal Server Error"},
+        {"status": 500, "message": "internal error"},
+    ],
+)
+def test_an_error_without_an_object_around_it(bare: dict[str, Any]) -> None:
+    made = streamed(said("The "), bare, finish=None)
+    assert pointers(findings(RULE, made)) == ["/stream/1"]
+
+
+def test_the_finish_reason_error() -> None:
+    assert findings(RULE, streamed(said("The "), finish="error"))
+
+
+def test_near_miss_a_detail_beside_an_answer() -> None:
+    assert findings(RULE, streamed(said("The ") | {"detail": "x", "status": 500})) == []

@@ -1,8 +1,9 @@
 """stream.utf8_corrupt"""
 
+import pytest
 from rules.builders import ask, back, findings, pointers, raw_call, said, skips, streamed, turn
 
-from proxyaudit.core.message import assistant
+from proxyaudit.core.message import assistant, user
 
 RULE = "stream.utf8_corrupt"
 TORN = "Z��rich and more"
@@ -47,3 +48,11 @@ def test_whoever_made_them_between_the_taps_is_named() -> None:
     assert [(p.exchange, p.pointer) for p in found[0].places] == [("c", "/stream/0")]
     assert findings(RULE, back(upstream, streamed(said("Zürich")))) == []
     assert findings(RULE, back(streamed(said(TORN), tap="upstream"), client)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [("Die M\ufffdhle.", None), ("caf\ufffd!", None), ("Done \ufffd.", "info")],
+)
+def test_a_single_mark_in_a_word(text: str, severity: str | None) -> None:
+    assert [f.severity for f in findings(RULE, turn(user("hi"), reply=text))] == [severity]

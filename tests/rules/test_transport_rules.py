@@ -123,3 +123,12 @@ def test_near_miss_other_statuses(status: int) -> None:
 def test_near_miss_the_backend_gave_up_itself() -> None:
     slow = answered(turn(user("Tell."), tap="upstream"), 504, b"", 60.0)
     assert findings(TIMEOUT, back(slow, answered(turn(user("Tell.")), 504, b"", 60.0))) == []
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text", "alarms"),
+    [(600.0, b"Request timed out", 1), (0.2, b"Request timed out", 0), (600.0, b"Crash", 0)],
+)
+def test_a_500_that_speaks_of_a_long_wait(seconds: float, text: bytes, alarms: int) -> None:
+    made = answered(turn(user("hi"), reply=None), 500, text, seconds)
+    assert len(findings("transport.gateway_timeout", made)) == alarms

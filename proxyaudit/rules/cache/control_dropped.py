@@ -1,5 +1,6 @@
 """cache.control_dropped"""
 
+import re
 from collections.abc import Iterator
 
 from proxyaudit.core.comparison import Comparison, Relation
@@ -12,6 +13,7 @@ from proxyaudit.rules.wording import count
 
 # Of the Messages format and those who took it over, and of Bedrock.
 _MARKS = ("cache_control", "cachePoint", "cache_point")
+_READERS = re.compile(r"claude|anthropic", re.IGNORECASE)
 _BYTES = (*(mark.encode() for mark in _MARKS), b'"ttl"')
 
 
@@ -22,7 +24,8 @@ def control_dropped(found: Comparison, facts: Facts) -> Iterator[Found]:
     What it does
         Counts the markers (`cache_control`, `cachePoint`) in a request at both taps. Reports it if
         fewer arrive upstream, and a `ttl` that is gone. Markers that stand elsewhere are not
-        missing. A translation into a dialect that has no such markers is told at info.
+        missing. A translation into a dialect that has no such markers is told at info, unless the
+        model is one of Anthropic's: its servers read them in any dialect.
 
     Why it matters
         Without markers the provider keeps nothing: every turn pays for the whole history, and waits
@@ -48,7 +51,7 @@ def control_dropped(found: Comparison, facts: Facts) -> Iterator[Found]:
         return
     shown = (missing if lost > 0 else [m for m in sent if m[1]]) or sent
     what = f"{count(lost, 'cache marker')} of {len(sent)}" if lost > 0 else "the ttl of a marker"
-    translated = found.left.dialect != found.right.dialect and not arrived
+    translated = found.left.dialect != found.right.dialect and not arrived and not _reads(found)
     yield Found(
         f"the proxy dropped {what}",
         places=tuple(
@@ -58,6 +61,11 @@ def control_dropped(found: Comparison, facts: Facts) -> Iterator[Found]:
         severity="info" if translated else None,
         evidence={"sent": len(sent), "arrived": len(arrived)},
     )
+
+
+def _reads(found: Comparison) -> bool:
+    """Whether the model asked for is known to keep what markers say."""
+    return bool(_READERS.search(found.right.prompt.model or ""))
 
 
 def _may_differ(left: Request, right: Request) -> bool:

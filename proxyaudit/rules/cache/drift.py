@@ -33,7 +33,7 @@ _COUNTED = re.compile(
 _AMOUNT = re.compile(r"\d+(\.\d+(?=[%a-z]))?(%|[a-z]{1,3})?", re.IGNORECASE)
 _AROUND = ".,:!?*`_#"
 # So many words to each side say what a number counts. Of longer texts nothing fine is asked.
-_NEAR, _MOST = 12, 20_000
+_NEAR, _MOST, _LONGEST = 12, 20_000, 200
 
 
 def drift(old: str, new: str) -> Drift:
@@ -90,6 +90,8 @@ def _line(chunks: Sequence[str], at: int) -> str:
 
 
 def _kind(old: str, new: str, line: str) -> Drift:
+    if max(len(old), len(new)) > _LONGEST:
+        return "words"
     a, b = (word.strip(_AROUND) for word in (old, new))
     if _CALENDAR.fullmatch(a) and _CALENDAR.fullmatch(b):
         return "date"

@@ -11,8 +11,8 @@ from proxyaudit.rules.cache.drift import drift
 from proxyaudit.rules.cache.prefix_broken import FOR_PROVIDER
 from proxyaudit.rules.wording import around
 
-# Instructions may change once, and once more; in half of the turns they are no instructions.
-_OFTEN = 2
+# Instructions may change once, and back again; in half of the turns they are no instructions.
+_OFTEN, _VERSIONS = 2, 3
 
 
 @rule("cache.prefix_broken", severity="warn", on=Conversation)
@@ -21,6 +21,8 @@ def again_and_again(conversation: Conversation, facts: Facts) -> Iterator[Found]
     if turns and harness_of(turns[0].exchange, facts.assume.harness).rewrites:
         return
     moved = [(a, b) for a, b in pairwise(turns) if _is_new(a, b)]
+    if len({_system(t) for t in turns}) < _VERSIONS:
+        return
     if len(moved) >= _OFTEN and 2 * len(moved) >= len(turns) - 1:
         yield Found(
             f"the system prompt is another one in {len(moved)} of {len(turns) - 1} turns",

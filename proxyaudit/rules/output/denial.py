@@ -43,6 +43,7 @@ _PHRASES = (
     # This is the very first message in our conversation. Your message is the first one I see.
     r"\bTHISIS FIRST MESSAGE(?:OFTALK|YOUSENT| from you| here|END)",
     r"\bTHISIS FIRST (?:one|thing)(?:OFTALK|YOUSENT| here)",
+    r"\bTHISIS FIRST (?:one|thing) you(?:'ve| have)? (?:told|asked|shared with|given) me\b",
     r"\bTHISIS FIRST TALKEND",
     r"\bTHISIS (?:the )?(?:very )?(?:start|beginning|opening|outset) of OUR (?:new )?TALK\b",
     r"\bTHISIS an? (?:new|fresh|brand-new|brand new) TALK(?:END| (?:with|and|so)\b)",
@@ -51,6 +52,7 @@ _PHRASES = (
     r"\bOURTALK (?:begins|starts|began|started) (?:here|now|with (?:this|your))\b",
     r"\b(?:we|you)(?:'ve|'re| have| are) (?:only |just )+(?:started|starting|begun|beginning)"
     r" (?:talking|chatting|(?:OUR|a) TALK)\b",
+    r"\b(?:since|as|because) we(?:'ve|'re| have| are) (?:only |just )+(?:started|begun|met)END",
     # There are no earlier messages. I see no record of a previous conversation.
     r"\bthere(?:'s| is| are| was| were| has been| have been|)FILL"
     r" (?:no|not any) RECORD?(?:ANY)?SAID",
@@ -65,12 +67,15 @@ _PHRASES = (
     r"\bno BEFORE (?:messages?|exchanges?|turns?|conversation|discussion)"
     r"(?:OFTALK| (?:was|were|is|are|has been|have been) (?!need)| (?:here|yet|so far|available)\b)",
     r"\b(?:without|lack|lacking|with no) (?:any |the )?BEFORE (?:messages|conversation|turns)\b",
-    r"\b(?:i (?:have|lack|see)|there(?: is|'s)) no BEFORE context(?: (?:from|of|in) OUR TALK|END)",
+    r"\b(?:i (?:have|lack|see)|there(?: is|'s)) no BEFORE context"
+    r"(?: (?:from|of|in) OUR TALK| here|END)",
     # Nothing came before this. You haven't told me anything yet. I only see your latest message.
     r"\bnothing (?:has |had |was )?(?:been )?(?:came|come|said|discussed|shared|asked|mentioned)"
     r"(?: to me)? (?:before|earlier|yet|so far|prior)\b",
     r"\bnothing (?:comes |came |stands |is )?(?:before|precedes|preceded|preceding)"
     r" (?:this|your|it)\b",
+    r"\bnothing (?:above|ahead of|in front of) (?:this|your) (?:message|request|question)\b",
+    r"\bi(?: do| ca| did| have| could)?NOTFILL (?:see|have|find) any history(?: here|OFTALK|END)",
     r"\bno (?:messages?|conversation|discussion)"
     r" (?:before|prior to|came before|precedes?|preceded) (?:this|your|it)",
     r"\bnothing (?:earlier|before|prior)OFTALK",

@@ -15,7 +15,8 @@ def empty(turn: Turn, facts: Facts) -> Iterator[Outcome]:
 
     What it does
         Reports a reply that ended well and holds nothing: no text but white space, no call, no
-        picture, no reasoning; and a body without a byte. A reply that holds reasoning alone is
+        picture, no reasoning; one without any choice, a stream that is only its last word, and a
+        body without a byte. A reply that holds reasoning alone is
         reasoning.swallowed_answer or output.budget_spent_thinking. A warm-up that asks for no
         output, and a reply that a filter stopped and says so, are lawful.
 
@@ -36,6 +37,9 @@ def empty(turn: Turn, facts: Facts) -> Iterator[Outcome]:
         return
     if _has_no_body(turn):
         yield Found("the reply is a success without a body", places=(at(turn, "response", ""),))
+        return
+    if _has_no_choice(turn):
+        yield Found("the reply is a success that holds no answer at all", places=(_place(turn),))
         return
     said = whole(turn)
     if said is None:
@@ -66,6 +70,18 @@ def _has_no_body(turn: Turn) -> bool:
         return False
     # A turn that did not come as bytes of its own (a websocket's) has its reply beside them.
     return not response.body and turn.reply is not None and turn.reply == Reply()
+
+
+def _has_no_choice(turn: Turn) -> bool:
+    """An object of the dialect, or a stream with its sentinel, in which there is no message."""
+    reply = turn.reply
+    if reply is None or turn.exchange.end != "complete" or turn.status != 200:
+        return False
+    if reply.error is not None or reply.message is not None or reply.finish is not None:
+        return False
+    if reply.stream is not None:
+        return reply.stream.done and not reply.stream.faults
+    return reply.id is not None or reply.usage is not None
 
 
 def _says_something(part: Part) -> bool:

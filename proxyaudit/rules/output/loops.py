@@ -14,9 +14,15 @@ from proxyaudit.rules.reading import without_code
 # Words, single letters of scripts without spaces, marks; a line end is a word too.
 _WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\w+|[^\w\s]|\n")
 _GROUP, _PERIOD, _RUN, _LONG_WORD = 4, 300, 60, 40
+# Up to the token limit: so long a run, of so many rounds; rows and statements may well be alike.
+_RUN_TO_LIMIT, _TIMES, _TIMES_OF_LINES = 24, 6, 20
 _RULER = frozenset("-=_*~#.+|\\/─━═·•…\n")
-# A table, a field of numbers, or a statement of code that stands outside a fence.
-_ROW = re.compile(r"^\s*\|.*|^.*\|.*\|.*|^.*\t.*\t.*|^[\s\d.,:;%/+()-]+")
+# A table, fields between commas, a key with a value, a field of numbers, or a statement of code
+# that stands outside a fence.
+_ROW = re.compile(
+    r"^\s*\|.*|^.*\|.*\|.*|^.*\t.*\t.*|^[^\s,]*(,[^\s,]*)+|^[\s\d.,:;%/+()-]+"
+    r"|^\s*(- +)?[\w.-]+:(\s+\S+)?\s*"
+)
 _CODE = re.compile(
     r"^.*[;{}]\s*|^[^(]*\w\([^)]*\)[^=]*=.*|^.*[\w\])]\s*[+*/-]?=\s*\S.*|^\s*[\]})\[({]+,?\s*"
 )
@@ -37,13 +43,27 @@ class Loop(NamedTuple):
     lines: bool
 
 
-def find_loop(text: str) -> Loop | None:
-    """The longest loop of a text, an exact one before one that counts."""
+def find_loop(text: str, *, cut: bool = False) -> Loop | None:
+    """The longest loop of a text, an exact one before one that counts.
+
+    `cut` says that the text ran into the token limit: then it is looked at as it is, tables and
+    code and rulers too, and a shorter run is enough if the text ends in it.
+    """
     words = _words(_plain(text))
-    exact = _longest(words, words, counts=False)
+    exact = _longest(words, words, _RUN, counts=False)
+    exact = exact or (_endless(text) if cut else None)
     if exact is not None:
         return exact
-    return _longest(words, [re.sub(r"\d+", "0", word) for word in words], counts=True)
+    return _longest(words, [re.sub(r"\d+", "0", word) for word in words], _RUN, counts=True)
+
+
+def _endless(text: str) -> Loop | None:
+    """What a text went on with, word for word, until it was cut off."""
+    words = _words(text)
+    found = _longest(words, words, _RUN_TO_LIMIT, counts=False, rulers=True)
+    if found is None or not found.at_end:
+        return None
+    return found if found.times >= (_TIMES_OF_LINES if found.lines else _TIMES) else None
 
 
 def _plain(text: str) -> str:
@@ -67,11 +87,14 @@ def _words(text: str) -> list[str]:
     return found
 
 
-def _longest(words: Sequence[str], keys: Sequence[str], *, counts: bool) -> Loop | None:
+def _longest(
+    words: Sequence[str], keys: Sequence[str], run: int, *, counts: bool, rulers: bool = False
+) -> Loop | None:
     best: tuple[int, int, int] | None = None
     for end, length, period in _runs(keys):
-        enough = length >= max(2 * period, _RUN)
-        if enough and not _is_ruler(keys[end - period : end]) and (not best or length > best[1]):
+        if length < max(2 * period, run) or (best and length <= best[1]):
+            continue
+        if rulers or not _is_ruler(keys[end - period : end]):
             best = end, length, period
     if best is None:
         return None

@@ -65,6 +65,8 @@ def _problem(turn: Turn) -> str | None:
     if reply is not None and (reply.finish is not None or reply.error is not None):
         return _half_body(turn.exchange)
     if reply is not None and reply.stream is not None:
+        if reply.stream.done and reply.message is None and not broken:
+            return None  # Its last word alone: output.empty.
         return f"the stream broke off after {count(len(reply.stream.events), 'event')}"
     if broken and turn.prompt.stream:
         return "the stream broke off"

@@ -1,5 +1,6 @@
 """stream.utf8_corrupt"""
 
+import re
 from collections.abc import Iterator
 
 from proxyaudit.core.comparison import Comparison, Relation
@@ -11,6 +12,7 @@ from proxyaudit.rules.reading import asked, event_place, text_place
 from proxyaudit.rules.wording import actor, around
 
 MARK = "\ufffd"
+_TORN_WORD = re.compile(rf"[^\W\d_]{MARK}|{MARK}[^\W\d_]")
 
 
 @rule("stream.utf8_corrupt", severity="error", on=Turn)
@@ -21,7 +23,8 @@ def in_reply(turn: Turn, facts: Facts) -> Iterator[Outcome]:
         Looks for bytes in a stream that are no UTF-8, and for replacement characters (U+FFFD) in
         the text, reasoning or arguments of a reply. Letters cut between chunks that join well are
         lawful. If the request holds such characters itself, the reply may quote them. A single one
-        is reported at info: models now and then write it. Across the hop it says who made them.
+        that touches no letter is reported at info: models now and then write it. Across the hop it
+        says who made them.
 
     Why it matters
         A layer decoded chunk by chunk, and tore every letter that stood on an edge. Names, paths
@@ -49,7 +52,7 @@ def in_reply(turn: Turn, facts: Facts) -> Iterator[Outcome]:
         if torn
         else f"the reply holds {marks} replacement characters where letters were torn",
         places=(event_place(turn, torn[0]) if torn else _first_place(turn, reply.message),),
-        severity=None if torn or marks > 1 else "info",
+        severity=None if torn or marks > 1 or _in_a_word(reply.message) else "info",
         confidence="certain" if torn else "likely",
         evidence={"text": _excerpt(reply.message), "marks": marks},
     )
@@ -71,8 +74,16 @@ def on_the_way(found: Comparison, facts: Facts) -> Iterator[Found]:
 
 
 def _marks(message: Message) -> int:
-    texts = (message.text, message.reasoning, *(c.arguments for c in message.calls))
-    return sum(text.count(MARK) for text in texts)
+    return sum(text.count(MARK) for text in _texts(message))
+
+
+def _in_a_word(message: Message) -> bool:
+    """Whether a mark stands where a letter of a word was."""
+    return any(_TORN_WORD.search(text) for text in _texts(message))
+
+
+def _texts(message: Message) -> tuple[str, ...]:
+    return (message.text, message.reasoning, *(c.arguments for c in message.calls))
 
 
 def _torn_bytes(turn: Turn) -> list[int]:
@@ -90,6 +101,5 @@ def _first_place(turn: Turn, message: Message) -> Place:
 
 
 def _excerpt(message: Message) -> str:
-    texts = (message.text, message.reasoning, *(c.arguments for c in message.calls))
-    text = next((t for t in texts if MARK in t), "")
+    text = next((t for t in _texts(message) if MARK in t), "")
     return text[max(0, text.find(MARK) - 40) : text.find(MARK) + 40]

@@ -68,6 +68,8 @@ def test_another_model(name: str, given: str) -> None:
         ("tern-large", "tern-large-2026-05-01"),
         ("tern-large", "Tern-Large-FP8"),
         ("tern-large-latest", "tern-large-20260501"),
+        ("acme/tern-large:free", "acme/tern-large"),
+        ("tern-large[1m]", "tern-large"),
         ("vendor/tern-large", "tern-large"),
         ("tern-large", "/models/vendor/tern-large"),
         ("tern-large", "tern-large.Q4_K_M.gguf"),

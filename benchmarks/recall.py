@@ -2,7 +2,8 @@
 
 Random conversations of an agent, as bytes, into which one fault each is put at a random place
 (`tests/injected*.py`, the faults of the tests), and others that a client lawfully changed. `-n` is
-how many of each; `--only WORD` takes the faults with that word in their name or kind.
+how many of each; `--only WORD` takes the faults with that word in their name or kind. *Found
+there*: by the rule of its kind, at the exchange where it is, with the right suspect.
 """
 
 import argparse
@@ -76,12 +77,20 @@ def recall(fault: Fault, number: int, *, show: bool = False) -> Counter[str]:
     return outcomes
 
 
-def recalled(name: str, fault: Fault, outcomes: Counter[str]) -> Row:
+def recalled(name: str, outcomes: Counter[str]) -> Row:
     total, hits = outcomes.total(), outcomes["at the place"]
     low, high = wilson(hits, total)
     others = outcomes["elsewhere"] + outcomes["another suspect"]
     share = f"{hits / total:.2f}" if total else "–"
-    return (fault.kind, name, str(total), str(hits), str(others), share, f"{low:.2f}–{high:.2f}")
+    return (name, str(total), str(hits), str(others), share, f"{low:.2f} to {high:.2f}")
+
+
+def by_kind(found: dict[str, Counter[str]]) -> dict[str, Counter[str]]:
+    """The outcomes of all faults of a kind together."""
+    kinds: dict[str, Counter[str]] = {}
+    for name, outcomes in found.items():
+        kinds.setdefault(FAULTS[name].kind, Counter()).update(outcomes)
+    return kinds
 
 
 def alarms(lawful: Lawful, number: int, *, show: bool = False) -> Counter[str]:
@@ -117,14 +126,16 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("-n", type=int, default=40, help="stories for each fault")
     options.add_argument("--only", default="", help="faults with this in their name or kind")
+    options.add_argument("--each", action="store_true", help="a row for each fault, not each kind")
     options.add_argument("--show", action="store_true", help="what was told instead, on stderr")
     chosen = options.parse_args()
     start = time.monotonic()
     faults = {n: f for n, f in FAULTS.items() if chosen.only in f"{f.kind} {n}"}
     found = {n: recall(f, chosen.n, show=chosen.show) for n, f in faults.items()}
-    heads = ("kind", "fault", "injected", "found there", "otherwise", "recall", "95 %")
-    table(heads, sorted(recalled(n, f, found[n]) for n, f in faults.items()))
-    kinds = {fault.kind for fault in faults.values()}
+    kinds = by_kind(found)
+    shown = {f"{faults[n].kind}: {n}": o for n, o in found.items()} if chosen.each else kinds
+    heads = ("kind", "injected", "found there", "found otherwise", "recall", "95 %")
+    table(heads, sorted(recalled(name, outcomes) for name, outcomes in shown.items()))
     hits = sum(outcomes["at the place"] for outcomes in found.values())
     total = sum(outcomes.total() for outcomes in found.values())
     print(f"{hits} of {total} found at their places: {len(faults)} faults of {len(kinds)} kinds.\n")

@@ -189,14 +189,16 @@ def _is_edit(left: Sequence[Message], first: int, new: Message) -> bool:
 
 
 def _is_reset(found: Comparison) -> bool:
-    """None of the earlier turns is left, though there were some."""
+    """None of the earlier turns is left, though there were some. A question that got no answer
+    yet is no earlier turn: it may well be asked again with all else lost."""
     start = leading_system(found.left_messages)
     head = leading_system(found.right_messages)
     told = any(m.role == "assistant" for m in found.left_messages[start:])
+    last = max((i for i, m in enumerate(found.left_messages) if m.role != "user"), default=-1)
     answered = any(m.role == "assistant" for m in found.right_messages[head:])
     # What is alike is not the same: a new question may well resemble an old one.
     enough = 0.5 if answered else 1.0
-    inside = [(i, j) for i, j in found.pairs if i >= start and j >= head]
+    inside = [(i, j) for i, j in found.pairs if start <= i <= last and j >= head]
     return told and not any(_likeness(found, i, j) >= enough for i, j in inside)
 
 

@@ -57,6 +57,34 @@ def test_too_few_tokens_for_what_came_before() -> None:
     assert found[0].evidence["prompt_tokens_before"] == 52
 
 
+@pytest.mark.parametrize("tokens", [52, 53])
+def test_no_more_tokens_than_before_leave_no_room_for_the_reply(tokens: int) -> None:
+    turns = [asked("q1", tokens=52), asked("q2", "q1", told="q1", tokens=tokens)]
+    assert pointers(findings(RULE, traffic(*turns))) == ["/usage"]
+
+
+def test_near_miss_reasoning_of_the_earlier_reply_may_be_what_is_missing() -> None:
+    thought = {"type": "reasoning", "summary": [], "encrypted_content": "c2VhbGVk"}
+    reply = answer("q1", None, 52)
+    reply["output"] = [thought, *reply["output"]]
+    first = wire({"model": "m", "input": "Think."}, reply, dialect=RESPONSES, id="q1")
+    assert findings(RULE, traffic(first, asked("q2", "q1", told="q1", tokens=52))) == []
+
+
+def held(id_: str, tokens: int, name: str = "conv_1") -> Turn:
+    body = {"model": "m", "input": "Hm?", "conversation": name}
+    return wire(body, answer(id_, ABSENT, tokens), dialect=RESPONSES, id=id_)
+
+
+def test_a_conversation_object_that_holds_nothing() -> None:
+    found = findings(RULE, traffic(held("q1", 52), held("q2", 38)))
+    assert [p.pointer for f in found for p in f.before] == ["/conversation"]
+
+
+def test_near_miss_another_conversation_object() -> None:
+    assert findings(RULE, traffic(held("q1", 52), held("q2", 38, "conv_2"), held("q3", 68))) == []
+
+
 def test_the_earlier_turn_need_not_be_recorded_to_see_a_null() -> None:
     assert findings(RULE, traffic(asked("q2", "unknown", told=None)))
 

@@ -8,9 +8,11 @@ from proxyaudit.core.traffic import Traffic
 from proxyaudit.core.turn import Turn
 from proxyaudit.rules.base import Facts, Found, Outcome, at, rule
 from proxyaudit.rules.context.response_object import response_object
-from proxyaudit.rules.context.tokens import counted
+from proxyaudit.rules.context.tokens import counted, least_in
 from proxyaudit.rules.reading import whole
 
+# A share of the words of a reply that no tokenizer comes below.
+_SURE = 0.6
 _FIELDS = ("previous_response_id", "conversation")
 
 
@@ -21,7 +23,7 @@ def state_ignored(traffic: Traffic, facts: Facts) -> Iterator[Outcome]:
     What it does
         Looks at requests that refer to a history kept by the server (`previous_response_id`,
         `conversation`) and were answered. Reports it if the reply says null where it should repeat
-        the reference, or if fewer prompt tokens were counted than for the turn referred to, whose
+        the reference, or if no more prompt tokens were counted than for the turn referred to, whose
         prompt and reply are part of this one. Reasoning may lawfully be left out, and so may the
         counts of a turn with other tools or instructions.
 
@@ -42,11 +44,15 @@ def state_ignored(traffic: Traffic, facts: Facts) -> Iterator[Outcome]:
     referring = [t for t in traffic.turns if any(_reference(t, field) for field in _FIELDS)]
     if not referring:
         yield Skip("no request refers to a history kept by the server")
+    newest: dict[str, Turn] = {}
     for turn in referring:
         if whole(turn) is None:
             continue
+        kept_under = str(turn.prompt.settings.get("conversation"))
         denied = next((f for f in _FIELDS if _reference(turn, f) and _is_denied(turn, f)), None)
-        before = known.get(turn.prompt.previous_id or "")
+        before = known.get(turn.prompt.previous_id or "") or newest.get(kept_under)
+        if _reference(turn, "conversation"):
+            newest[kept_under] = turn
         fewer = before is not None and _counted_too_few(before, turn)
         if denied or fewer:
             yield _found(turn, denied, before if fewer else None)
@@ -56,6 +62,10 @@ def _reference(turn: Turn, field: str) -> bool:
     if field == "conversation":
         return bool(turn.prompt.settings.get(field)) and turn.dialect == "openai-responses"
     return turn.prompt.previous_id is not None
+
+
+def _referred(turn: Turn) -> str:
+    return next(field for field in _FIELDS if _reference(turn, field))
 
 
 def _is_denied(turn: Turn, field: str) -> bool:
@@ -70,7 +80,18 @@ def _counted_too_few(before: Turn, turn: Turn) -> bool:
         return False
     if before.prompt.tools != turn.prompt.tools or _instructions(before) != _instructions(turn):
         return False
-    return before.prompt.model == turn.prompt.model and has < had
+    return before.prompt.model == turn.prompt.model and has < _least(before, had)
+
+
+def _least(before: Turn, had: int) -> float:
+    """What a prompt has to count that holds another one and its reply; less if there is reasoning,
+    which is no part of it."""
+    reply = before.reply.message if before.reply else None
+    usage = before.reply.usage if before.reply else None
+    thinks = (usage and usage.reasoning) or any(m.thoughts for m in before.prompt.messages)
+    if reply is None or thinks or reply.thoughts:
+        return had
+    return had + 1 + _SURE * least_in(reply)
 
 
 def _instructions(turn: Turn) -> list[str]:
@@ -90,6 +111,6 @@ def _found(turn: Turn, denied: str | None, before: Turn | None) -> Found:
     return Found(
         f"the history that the request refers to was not used: {text}",
         places=(at(turn, "response", "/stream" if stream and denied else told),),
-        before=(at(turn, "request", f"/{denied or _FIELDS[0]}"),),
+        before=(at(turn, "request", f"/{denied or _referred(turn)}"),),
         evidence=numbers,
     )

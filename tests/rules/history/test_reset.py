@@ -76,3 +76,14 @@ def test_the_newest_message_may_share_words_with_the_first() -> None:
         turn(S, user("Write the whole shed list."), headers=LABEL),
     )
     assert len(found) == 1
+
+
+def test_a_question_that_failed_is_asked_again_without_all_that_came_before_it() -> None:
+    failed = turn(S, A, B, C, status=500, error="overloaded", headers=LABEL)
+    assert across_turns(NAME, turn(S, A, reply=B, headers=LABEL), failed, turn(S, C, headers=LABEL))
+
+
+def test_near_miss_the_failed_question_with_the_turn_before_it() -> None:
+    failed = turn(S, A, B, C, D, user("and a hose"), status=500, error="no", headers=LABEL)
+    again = turn(S, C, D, user("and a hose"), headers=LABEL)
+    assert across_turns(NAME, turn(S, A, B, C, reply=D, headers=LABEL), failed, again) == []

@@ -21,7 +21,7 @@ from proxyaudit.core.message import (
 from proxyaudit.core.turn import Prompt, Tool
 
 WORDS = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufffd"), min_size=1, max_size=8
 )
 KEYS = st.sampled_from(
     [

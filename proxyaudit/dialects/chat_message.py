@@ -26,6 +26,9 @@ _KNOWN = frozenset(
 _ON_ASSISTANT = frozenset({"name", "prefix", "partial"})
 _RESULT_ROLES = ("tool", "function")
 _ROLES = {"developer": "system", "function": "tool", "model": "assistant"}
+THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks")
+"""The fields of a message that hold its reasoning, one vendor or another."""
+
 _DETAIL_TEXTS = ("text", "summary", "thinking")
 _SIGNATURES = ("signature", "data")
 _MEMO = Memo[Message]()
@@ -77,7 +80,7 @@ def read_thoughts(item: JSONObject, pointer: str) -> Iterator[Reasoning]:
     Where a server gives the same thought in several fields, the first one counts.
     """
     text, signature, place = "", None, ""
-    for key in ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"):
+    for key in THOUGHTS:
         found, signed = thought_in(item.get(key))
         place = place or (f"{pointer}/{key}" if found or signed else "")
         text, signature = text or found, signature or signed

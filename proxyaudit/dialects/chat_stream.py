@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from proxyaudit.core.json import JSON, JSONObject
 from proxyaudit.core.message import Message, Part, Reasoning, Text
 from proxyaudit.core.turn import CallDelta, Reply, StreamEvent, StreamFault, Usage
-from proxyaudit.dialects.chat_message import thought_in
+from proxyaudit.dialects.chat_message import THOUGHTS, thought_in
 from proxyaudit.dialects.fields import (
     as_object,
     as_text,
@@ -116,7 +116,8 @@ class _Chunks:
 
 def _take_text(choice: _Choice, delta: JSONObject) -> list[str]:
     content, refusal = delta.get("content"), as_text(delta.get("refusal"))
-    choice.refusal.append(refusal)
+    if refusal:
+        choice.refusal.append(refusal)
     if isinstance(content, str):
         choice.text.append(content)
         return [content, refusal]
@@ -135,15 +136,20 @@ def _take_text(choice: _Choice, delta: JSONObject) -> list[str]:
 
 def _take_thought(choice: _Choice, delta: JSONObject) -> list[str]:
     text, signature = "", ""
-    for key in ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"):
-        found, signed = thought_in(delta.get(key))
-        text, signature = text or found, signature or signed or ""
+    for key in THOUGHTS:
+        if key in delta:
+            found, signed = thought_in(delta[key])
+            text, signature = text or found, signature or signed or ""
+    if not text and not signature:
+        return []
     choice.thought.append(text)
     choice.signature.append(signature)
     return [text]
 
 
 def _deltas(number: int, delta: JSONObject) -> Iterator[CallDelta]:
+    if "tool_calls" not in delta and "function_call" not in delta:
+        return  # nearly every event
     for _, item in objects(delta.get("tool_calls")):
         inner = as_object(item.get("function")) or as_object(item.get("custom"))
         arguments = inner.get("arguments", inner.get("input"))

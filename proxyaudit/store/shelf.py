@@ -31,23 +31,23 @@ class _Packed:
     model: "_Packed | None" = None
 
     def load(self) -> bytes:
+        """The body; those that were asked for last are at hand."""
+        data = _RECENT.pop(self, None) or self._unpacked()
+        _RECENT[self] = data
+        while len(_RECENT) > _AT_HAND:
+            _RECENT.popitem(last=False)
+        return data
+
+    def _unpacked(self) -> bytes:
         if self.model is None:
             return zstd.decompress(self.frame)
-        model = zstd.ZstdDict(_unpacked(self.model), is_raw=True)
+        model = zstd.ZstdDict(self.model.load(), is_raw=True)
         return zstd.decompress(self.frame, zstd_dict=model.as_prefix, options=_WIDE)
 
 
 _WIDE: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 31}
 _RECENT: OrderedDict[_Packed, bytes] = OrderedDict()
-
-
-def _unpacked(model: _Packed) -> bytes:
-    """A model's bytes; bodies are looked at in order, so that the last few are enough."""
-    data = _RECENT.pop(model, None) or model.load()
-    _RECENT[model] = data
-    while len(_RECENT) > 4:
-        _RECENT.popitem(last=False)
-    return data
+_AT_HAND = 8
 
 
 class Shelf:

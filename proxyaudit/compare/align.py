@@ -6,7 +6,7 @@ another place), role changed, merged, the same call id, rewritten (alike, or alo
 duplicated. A structural diff over the raw lists would turn one deletion into hundreds of changes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import chain
@@ -219,14 +219,25 @@ def _rewritten(work: _Work, gap: Gap) -> None:
     if max(len(gap.left), len(gap.right)) > _LONG_GAP and _in_step(work, gap):
         return
     last = gap.right.start - 1
+    owners = {(work.left[i].role, id_): i for i in gap.left for id_ in _sent_ids(work.left[i])}
     for i in work.free_left(gap.left):
-        near = [j for j in work.free_right(gap.right) if j > last]
+        near = [
+            j
+            for j in work.free_right(gap.right)
+            if j > last and not _is_anothers(owners, i, work.right[j])
+        ]
         j = _best(work, i, near[:_LONG_GAP])
         if j is not None:
             work.pair(i, j, "rewritten")
             last = j
     if not _in_step(work, gap):
         _alone(work, gap)
+
+
+def _is_anothers(owners: Mapping[tuple[str, str], int], i: int, right: Message) -> bool:
+    """Whether the ids of a right message are those of other left messages than `i`."""
+    of = {owners.get((right.role, id_)) for id_ in _sent_ids(right)} - {None}
+    return bool(of) and i not in of
 
 
 def _in_step(work: _Work, gap: Gap) -> bool:

@@ -203,3 +203,14 @@ def test_a_long_history_that_was_rewritten_throughout_is_no_loss() -> None:
     left = [user(f"question {n} of many") if n % 2 else assistant(f"reply {n}") for n in range(900)]
     right = [user(m.text.upper()) if m.role == "user" else assistant(m.text + "!") for m in left]
     assert set(kinds(left, right)) == {"rewritten"}
+
+
+def test_of_calls_alike_the_one_with_the_same_id_is_the_same() -> None:
+    """A harness kept the newest of several like calls, and put a summary in front of its text."""
+    left, right = [user("Look.")], [user("What was done?")]
+    for number in "123":
+        call = ToolCall(number, "ls", '{"path": "shed"}')
+        left += [assistant("I look.", call), tool(number, "rakes")]
+    call = ToolCall("3", "ls", '{"path": "shed"}')
+    right += [assistant("Much was seen. I look.", call), tool("3", "rakes"), user("Go on.")]
+    assert (5, 1) in align(left, right).pairs

@@ -122,3 +122,52 @@ def test_a_single_conversation_has_no_strangers() -> None:
 def test_what_points_at_one_thing() -> None:
     text = "See Ines at ines@weir.example, K-4417, order 88213; not 2026-09-21, v1.2.3 or UTF-8."
     assert [p.word for p in particulars(text)] == ["ines", "ines@weir.example", "k-4417", "88213"]
+
+
+@pytest.mark.parametrize(
+    ("told", "reply"),
+    [
+        ("Unlock the door with code 7741-QP.", "Code 7741-QP was accepted: the door is unlocked."),
+        ("Send the bill to olwen@marrowby.test please.", "The bill went to olwen@marrowby.test."),
+        ("Ilsabet Quorn takes varilol each evening.", "Ilsabet Quorn takes it each evening."),
+    ],
+)
+def test_one_code_or_two_names_where_the_reply_speaks_of_nothing_else(
+    told: str, reply: str
+) -> None:
+    assert findings(RULE, traffic(clerk(user(told)), cook(reply)))
+
+
+@pytest.mark.parametrize(
+    ("told", "reply"),
+    [
+        (
+            "Fix parse_v1234 in the loader.",
+            "Two cups of oats are 180 grams; parse_v1234 is a label.",
+        ),
+        ("Ask Odalys about the lock.", "Odalys may know how many grams two cups of oats are."),
+        (
+            "Bake a cake for Odalys Fenwright.",
+            "Two cups of oats, says Odalys Fenwright, are 180 g.",
+        ),
+    ],
+)
+def test_near_miss_one_word_in_an_answer_to_the_question(told: str, reply: str) -> None:
+    assert findings(RULE, traffic(clerk(user(told)), cook(reply))) == []
+
+
+def test_names_that_open_a_sentence() -> None:
+    assert [p.word for p in particulars("Ilsabet Quorn pays. Then we go.")] == ["ilsabet", "quorn"]
+    assert [p.word for p in particulars("Ilsabet. Quorn pays. Ilsabet, Quorn")] == ["quorn"]
+
+
+def test_near_miss_a_product_that_another_conversation_spoke_of_at_length() -> None:
+    """A long history holds most of the words that any answer is made of."""
+    much = user(
+        "An answer about sensors, cheap radio modules, their current and what they need. " * 9
+    )
+    told = clerk(
+        user("Which pins of the ESP8266 from Vendor Espressif wake it?"), assistant("."), much
+    )
+    reply = "Take the ESP8266: cheap radio modules, little current, and all that sensors need."
+    assert findings(RULE, traffic(told, cook(reply, user("What would you take?")))) == []

@@ -13,7 +13,8 @@ from proxyaudit.rules.reading import text_place, whole
 from proxyaudit.rules.wording import excerpt
 
 _WEIGHT = {"code": 2, "name": 1}
-# A code and a name; where all is names, half of what the reply speaks of has to be foreign.
+# A code and a name; where it is one code, or all is names, half of what the reply speaks of has to
+# be foreign.
 _ENOUGH, _PLENTY, _MOSTLY, _HARDLY = 3, 6, 0.5, 0.2
 
 
@@ -27,7 +28,8 @@ def foreign_content(traffic: Traffic, facts: Facts) -> Iterator[Outcome]:
         conversations whose own request does not hold them. Conversations of one session, one user,
         one parent or one beginning may know the same, and so may three or more of any kind. One
         particular alone may be chance: a code and a name are asked for, and a reply that speaks of
-        the other conversation rather than of its own.
+        the other conversation rather than of its own; a code alone, or names alone, are enough
+        where it speaks of hardly anything else.
 
     Why it matters
         One user reads what another one wrote. The cause, a mixed-up cache or buffer, also makes a
@@ -73,12 +75,15 @@ def _judged(knowledge: Knowledge, own: Conversation, turn: Turn) -> Iterator[Fou
 def _is_foreign(turn: Turn, words: set[str], hits: list[tuple[Particular, Told]]) -> bool:
     weight = sum(_WEIGHT[particular.kind] for particular, _ in hits)
     codes = any(particular.kind == "code" for particular, _ in hits)
-    if len(hits) < 2 or weight >= _PLENTY:
-        return len(hits) >= 2 and codes
-    theirs = max(share(words, told.turn.prompt.messages) for _, told in hits)
+    if len(hits) < 2 and not codes:
+        return False
+    if codes and len(hits) >= 2 and weight >= _PLENTY:
+        return True
     ours = share(words, turn.prompt.messages)
-    if codes and weight >= _ENOUGH:
-        return theirs > ours
+    if codes and len(hits) >= 2 and weight >= _ENOUGH:
+        return max(share(words, told.turn.prompt.messages) for _, told in hits) > ours
+    # Long histories hold half of all words: what counts is the message that told it.
+    theirs = share(words, [told.message for _, told in hits])
     return theirs >= _MOSTLY and ours <= _HARDLY
 
 

@@ -37,13 +37,22 @@ class Particular(NamedTuple):
 
 
 def particulars(text: str) -> Iterator[Particular]:
-    """The particulars of a text, in order, each as often as it stands there."""
+    """The particulars of a text, in order, each as often as it stands there.
+
+    A word that opens a sentence is a name if one follows it: of "Odalys Fenwright pays." both are.
+    """
+    opening: tuple[int, str] | None = None
     for match in _TOKEN.finditer(text):
-        token = match[0].rstrip(".:/-")
+        start, token = match.start(), match[0].rstrip(".:/-")
+        before, opening = opening, None
         if _is_code(token):
             yield Particular(token.casefold(), "code")
-        elif _is_name(token) and _BETWEEN.search(text[max(0, match.start() - 3) : match.start()]):
+        elif _is_name(token) and _BETWEEN.search(text[max(0, start - 3) : start]):
+            if before and before[0] + 1 == start:
+                yield Particular(before[1].casefold(), "name")
             yield Particular(token.removesuffix("’s").casefold(), "name")
+        elif _is_name(token):
+            opening = match.end(), token
 
 
 def content_words(text: str) -> set[str]:

@@ -23,7 +23,7 @@ def state_ignored(traffic: Traffic, facts: Facts) -> Iterator[Outcome]:
     What it does
         Looks at requests that refer to a history kept by the server (`previous_response_id`,
         `conversation`) and were answered. Reports it if the reply says null where it should repeat
-        the reference, or if no more prompt tokens were counted than for the turn referred to, whose
+        the reference, or if fewer prompt tokens were counted than the turn referred to had, whose
         prompt and reply are part of this one. Reasoning may lawfully be left out, and so may the
         counts of a turn with other tools or instructions.
 
@@ -80,7 +80,9 @@ def _counted_too_few(before: Turn, turn: Turn) -> bool:
         return False
     if before.prompt.tools != turn.prompt.tools or _instructions(before) != _instructions(turn):
         return False
-    return before.prompt.model == turn.prompt.model and has < _least(before, had)
+    # The very same count is more likely made up: servers for tests give one number for all.
+    few = has != had and has < _least(before, had)
+    return few and before.prompt.model == turn.prompt.model
 
 
 def _least(before: Turn, had: int) -> float:

@@ -69,3 +69,39 @@ def test_a_new_id_does_not_hide_it_where_the_counts_tell() -> None:
 )
 def test_near_miss_another_id_the_same_request_or_a_constant_id(turns: list[Turn]) -> None:
     assert findings(RULE, traffic(*turns)) == []
+
+
+def test_the_same_question_to_another_model_or_with_another_limit() -> None:
+    first = said("r-601", RAKES, settings={"max_tokens": 60})
+    assert findings(RULE, traffic([first, said("r-601", RAKES, at=5, model="n")]))
+    assert findings(RULE, traffic([first, said("r-601", RAKES, at=5, settings={"max_tokens": 9})]))
+    assert not findings(RULE, traffic([first, said("r-601", RAKES, at=5, settings=SAME)]))
+
+
+SAME = {"max_tokens": 60, "user": "u-7"}
+
+
+def test_a_longer_prompt_that_counts_as_many_tokens() -> None:
+    usage = Usage(38, 9, 47)
+    grown = [RAKES, assistant(NOTED), CANS]
+    turns = [said("a", RAKES, usage=usage), said("b", *grown, at=9, usage=usage)]
+    assert [f.confidence for f in findings(RULE, traffic(turns))] == ["likely"]
+    more = said("b", *grown, at=9, usage=Usage(52, 9, 61))
+    assert findings(RULE, traffic([turns[0], more])) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "alarms"),
+    [
+        ("x-cache", "HIT", 1),
+        ("X-Gateway-Cache-Hit", "true", 1),
+        ("x-cache", "MISS", 0),
+        ("x-prompt-cache", "hit", 0),
+    ],
+)
+def test_a_header_says_that_a_cache_answered(header: str, value: str, alarms: int) -> None:
+    second = said("b", CANS, at=9)
+    assert second.exchange.response
+    response = replace(second.exchange.response, headers=((header, value),))
+    second = replace(second, exchange=replace(second.exchange, response=response))
+    assert len(findings(RULE, traffic(said("a", RAKES), second))) == alarms

@@ -6,13 +6,24 @@ from proxyaudit.core.finding import Confidence, Place
 from proxyaudit.core.traffic import Traffic
 from proxyaudit.core.turn import Turn
 from proxyaudit.rules.base import Facts, Found, at, rule
-from proxyaudit.rules.cache.answers import asked, counts, id_of, said, text_of
+from proxyaudit.rules.cache.answers import (
+    asks_the_same,
+    counts,
+    from_a_cache,
+    goes_on_from,
+    id_of,
+    said,
+    same_messages,
+    text_of,
+)
 from proxyaudit.rules.context.tokens import least_of
 from proxyaudit.rules.reading import whole
 from proxyaudit.rules.wording import excerpt
 
 # Without an equal id: so many letters, equal counts, and prompts so different in size.
 _LETTERS, _WORDS, _RATIO = 40, 10, 1.25
+# Where more is known: a longer prompt cannot have as few tokens, and a header may say it.
+_FEW_LETTERS = 12
 
 
 @rule("cache.stale_response", severity="error", on=Traffic)
@@ -21,9 +32,11 @@ def stale_response(traffic: Traffic, facts: Facts) -> Iterator[Found]:
 
     What it does
         Reports a reply that bears the id and says the words of an earlier one of the recording,
-        though another prompt was sent; and one with another id, whose text and token counts are
-        those of an earlier reply to a prompt of quite another size. The same request again may be
-        answered from a cache; a server that gives every reply the same id is left alone.
+        though another prompt was sent, or the same to another model or with other settings. A reply
+        with another id is reported if text and token counts are those of an earlier reply to a
+        prompt of quite another size, or one that this prompt goes on from; and if a header says
+        that a cache answered. The same request again may be answered from a cache; a server that
+        gives every reply the same id is left alone.
 
     Why it matters
         The user reads the answer to another question, or another user's. With tool calls, the
@@ -50,23 +63,20 @@ def stale_response(traffic: Traffic, facts: Facts) -> Iterator[Found]:
 
 def _match(earlier: Turn, turn: Turn, texts: dict[str, set[str]]) -> tuple[Turn, Confidence] | None:
     """Two replies with the same words: is the later one the earlier, served again?"""
-    if asked(earlier) == asked(turn):
-        return None
     if id_of(turn) and id_of(turn) == id_of(earlier) and len(texts[id_of(turn)]) == 1:
-        return earlier, "certain"
-    if (
-        len(text_of(turn)) >= _LETTERS
-        and counts(turn) == counts(earlier)
-        and _are_unlike(earlier, turn)
-    ):
-        return earlier, "likely"
-    return None
+        return None if asks_the_same(earlier, turn) else (earlier, "certain")
+    letters = len(text_of(turn))
+    cached = letters >= _FEW_LETTERS and from_a_cache(turn)
+    alike = counts(turn) is not None and counts(turn) == counts(earlier)
+    if not (cached or alike) or same_messages(earlier, turn):
+        return None
+    long = letters >= _LETTERS and _are_unlike(earlier, turn)
+    more = letters >= _FEW_LETTERS and goes_on_from(earlier, turn)
+    return (earlier, "likely") if cached or long or more else None
 
 
 def _are_unlike(earlier: Turn, turn: Turn) -> bool:
     """Whether the two prompts cannot possibly have the same number of tokens."""
-    if counts(turn) is None:
-        return False
     short, long = sorted((least_of(earlier.prompt.messages), least_of(turn.prompt.messages)))
     return long - short >= _WORDS and long >= _RATIO * short
 

@@ -9,7 +9,6 @@ duplicated. A structural diff over the raw lists would turn one deletion into hu
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from itertools import chain
 from typing import NamedTuple
 
 from proxyaudit.compare.joined import account, is_joined
@@ -313,15 +312,18 @@ def _twin(work: _Work, j: int) -> int | None:
     message = work.right[j]
     if message.is_empty:
         return None
-    near = sorted(work.pairs.items(), key=lambda pair: abs(pair[1] - j))
-    kept = ((k, k) for k in reversed(range(work.kept)))
-    for i, other in chain(near, kept):
-        twin = work.right[other]
-        if twin.content == message.content:
+    for i, other in sorted(work.pairs.items(), key=lambda pair: abs(pair[1] - j)):
+        if _repeats(work, j, other):
             return i
-        if abs(other - j) == 1 and _starts(twin, message):
-            return i
-    return None
+    if j == work.kept and j and _starts(work.right[j - 1], message):
+        return j - 1
+    content, right = message.content, work.right
+    return next((k for k in reversed(range(work.kept)) if right[k].content == content), None)
+
+
+def _repeats(work: _Work, j: int, other: int) -> bool:
+    message, twin = work.right[j], work.right[other]
+    return twin.content == message.content or (abs(other - j) == 1 and _starts(twin, message))
 
 
 def _starts(whole: Message, part: Message) -> bool:

@@ -5,6 +5,7 @@ is found without a look at the texts. Whoever looks at each turn of a session sh
 is new there, or the cost of a session grows with the square of its length.
 """
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,10 +18,14 @@ _REMEMBERED = 16
 """Histories a fold goes on from; so many conversations may take turns."""
 
 
-def shared(left: Sequence[Message], right: Sequence[Message]) -> int:
-    """How many messages, from the start, are the very same objects."""
-    same = enumerate(map(is_, left, right))
-    return next((k for k, both in same if not both), min(len(left), len(right)))
+def shared(left: Sequence[object], right: Sequence[object]) -> int:
+    """How many elements, from the start, are the very same objects."""
+    both = range(min(len(left), len(right)))
+    # Histories that share one message share, as a rule, all before it: that is tried first.
+    same = bisect_left(both, True, key=lambda n: left[n] is not right[n])
+    if all(map(is_, left[:same], right)):
+        return same
+    return next(n for n in both if left[n] is not right[n])
 
 
 class Fold[S]:

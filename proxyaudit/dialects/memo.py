@@ -5,14 +5,13 @@ same, so messages are kept by place and wire digest, and turns share them (and t
 same object (`GrowingReader` gives it for equal bytes) is found again without a look inside.
 """
 
-from bisect import bisect_left
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from operator import is_
 from threading import Lock
 
+from proxyaudit.core.history import shared
 from proxyaudit.core.json import JSON
 from proxyaudit.core.message import digest
 from proxyaudit.dialects.fields import dump
@@ -112,7 +111,7 @@ class Series[T]:
         """What was made of each element; `pointer` is that of the list."""
         base, done = None, 0
         for known in sorted(self._known, key=lambda known: -len(known.items)):
-            if known.pointer == pointer and (same := _same_objects(known.items, items)) > done:
+            if known.pointer == pointer and (same := shared(known.items, items)) > done:
                 base, done = known, same
                 if same == len(known.items):
                     break
@@ -128,15 +127,3 @@ class Series[T]:
             with suppress(ValueError):  # another thread was faster
                 self._known.remove(base)
         self._known.appendleft(read)
-
-
-def _same_objects(left: list[JSON], right: list[JSON]) -> int:
-    """How many elements, from the start, are the very same objects.
-
-    Lists that share one share, as a rule, all before it: that is tried first.
-    """
-    both = range(min(len(left), len(right)))
-    same = bisect_left(both, True, key=lambda n: left[n] is not right[n])
-    if all(map(is_, left[:same], right)):
-        return same
-    return next(n for n in both if left[n] is not right[n])

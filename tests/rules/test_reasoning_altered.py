@@ -1,8 +1,21 @@
 """reasoning.altered"""
 
-from rules.builders import RESPONSES, after, back, call, findings, hop, thought, turn
+from rules.builders import (
+    CHAT,
+    MESSAGES,
+    RESPONSES,
+    after,
+    back,
+    call,
+    findings,
+    hop,
+    thought,
+    turn,
+)
 
+from proxyaudit.core.exchange import Tap
 from proxyaudit.core.message import Message, Reasoning, assistant, tool, user
+from proxyaudit.core.turn import Turn
 
 RULE = "reasoning.altered"
 LOOK = call("t-1", "get_tide")
@@ -71,3 +84,15 @@ def test_a_summary_beside_sealed_reasoning_may_be_left_out() -> None:
     bare = thought("", "Z0FBQUE=")
     assert findings(RULE, echoed(sealed, bare, dialect=RESPONSES)) == []
     assert findings(RULE, echoed(sealed, bare))
+
+
+def test_a_translation_has_no_place_for_the_signature() -> None:
+    def side(given: Reasoning, dialect: str, tap: Tap) -> Turn:
+        said = Message("assistant", (given, LOOK))
+        return turn(user("Tide?"), said, tool("t-1", "2.4 m"), dialect=dialect, tap=tap)
+
+    left = side(SIGNED, MESSAGES, "client")
+    kept = side(thought(SIGNED.text), CHAT, "upstream")
+    assert findings(RULE, hop(left, kept)) == []
+    other = side(thought("I guess."), CHAT, "upstream")
+    assert len(findings(RULE, hop(left, other))) == 1

@@ -25,10 +25,11 @@ def altered(found: Comparison, facts: Facts) -> Iterator[Found]:
 
     What it does
         Compares reasoning that is there on both sides. Signed reasoning has to be the same to the
-        letter, signature included. Unsigned reasoning is compared without regard to white space:
-        across the hop a request must keep it; from a reply to the next request a change is an error
-        where the model family requires it back (`reasoning_echo`), and reported at info elsewhere.
-        Unsigned reasoning of a reply on its way to the client belongs to stream.delta_changed.
+        letter, signature included, unless it is translated into another dialect. Unsigned reasoning
+        is compared without regard to white space: across the hop a request must keep it; from a
+        reply to the next request a change is an error where the model family requires it back
+        (`reasoning_echo`), and reported at info elsewhere. Unsigned reasoning of a reply on its way
+        to the client belongs to stream.delta_changed.
 
     Why it matters
         A signature that does not fit its text is refused with 400, and the conversation is stuck.
@@ -59,8 +60,10 @@ def altered(found: Comparison, facts: Facts) -> Iterator[Found]:
 
 
 def _altered(found: Comparison, left: Message, right: Message) -> Iterator[Altered]:
+    # Another dialect has no place for a signature: the text alone can be kept.
+    translated = found.left.dialect != found.right.dialect
     for old, new in _twins(left, right):
-        if old.signature:
+        if old.signature and not translated:
             # A summary beside sealed reasoning is for people, and may be left out.
             bare = found.right.dialect in _SEALED and not new.text
             if old.signature != new.signature or (old.text != new.text and not bare):

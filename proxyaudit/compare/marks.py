@@ -12,8 +12,13 @@ _SUMMARY = re.compile(
     <[a-z_-]*(summary|compact|handoff|handover|state_snapshot)[a-z_-]*>
     | \b(context|conversation|session|history|chat)[\s_-]+(summary|was\ compacted|compaction)\b
     | \bsummary\ of\ (the|our|this|all|what|previous|earlier|prior)\b
-    | \b(conversation|history|context|session|messages?)\b.{0,40}\b(compact|condens|summari[sz])ed\b
-    | \b(compact|condens|summari[sz])ed\b.{0,40}\b(conversation|history|context|messages?)\b
+    | \b(conversation|history|context|session|messages?)\b.{0,40}
+      \b(compact|compress|condens|summari[sz])ed\b
+    | \b(compact|compress|condens|summari[sz])ed\b.{0,40}
+      \b(conversation|history|context|messages?)\b
+    | \brecap\ of\ (the|our|this|all|what|previous|earlier|prior)\b
+    | \A\W*(previous|earlier|prior)\ (context|conversation|messages|turns|history)\b
+      [^.\n]{0,40}[:\n]
     | \bcontinued\ from\ (a|the)\ previous\b
     | \bwhat\ did\ we\ do\ so\ far\b
     | \banother\ (language\ )?model\ (started|worked)\b

@@ -1,5 +1,6 @@
 """history.reset"""
 
+import pytest
 from comparing import LABEL, across_turns
 from inline_snapshot import snapshot
 from turns import turn
@@ -44,6 +45,33 @@ def test_near_miss_a_marked_summary_stands_for_it() -> None:
         )
         == []
     )
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "Previous context (compressed): three rakes, two cans.",
+        "[Earlier conversation]\nThree rakes, two cans.",
+        "The conversation was compressed: three rakes, two cans.",
+        "Recap of our session: three rakes, two cans.",
+    ],
+)
+def test_near_miss_openings_that_announce_earlier_history(opening: str) -> None:
+    left = turn(S, A, B, C, reply=D, headers=LABEL)
+    assert across_turns(NAME, left, turn(S, user(opening), user("go"), headers=LABEL)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In the previous messages: which list did you mean?",
+        "Compare the digest of the file with the earlier one.",
+        "Previous history teachers. Who were they?",
+    ],
+)
+def test_words_about_earlier_things_are_no_summary(text: str) -> None:
+    left = turn(S, A, B, C, reply=D, headers=LABEL)
+    assert across_turns(NAME, left, turn(S, user(text), headers=LABEL))
 
 
 def test_near_miss_the_first_message_was_edited() -> None:

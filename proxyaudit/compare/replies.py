@@ -56,15 +56,24 @@ def compare_replies(
 
 def structure_differences(recorded: Turn, here: Turn) -> tuple[str, ...]:
     """What differs in kind, in words; empty where the recorded reply is not the server's own."""
-    if recorded.exchange.end in _NOT_WHOLE:
+    if _was_cut(recorded):
         return ()
     pairs = (
         ("dialect", recorded.dialect, here.dialect),
         ("status", _word(recorded.status), _word(here.status)),
-        ("end", recorded.exchange.end, here.exchange.end),
+        ("end", _end(recorded), _end(here)),
         *_reply_facts(recorded.reply, here.reply),
     )
     return tuple(f"{what}: {a} when recorded, {b} here" for what, a, b in pairs if a != b)
+
+
+def _was_cut(recorded: Turn) -> bool:
+    return _end(recorded) in _NOT_WHOLE
+
+
+def _end(turn: Turn) -> str:
+    """How it ended; a client that hangs up behind the last event got all there was."""
+    return "complete" if turn.ok else turn.exchange.end
 
 
 _FACTS = ("reply", "message", "error", "usage", "end sentinel", "stream faults", "choices")
@@ -143,11 +152,11 @@ def _verdict(
 ) -> tuple[ReplayVerdict, str]:
     """The gravest difference and a sentence about it."""
     known = tokens.recorded is not None and tokens.here is not None
-    if here.reply is None and (recorded.reply is not None or recorded.exchange.end in _NOT_WHOLE):
+    if here.reply is None and (recorded.reply is not None or _was_cut(recorded)):
         return "no reply", f"no readable reply here: {_ending(here)}"
     if known and not tokens.equal:
         return "other prompt", tokens_sentence(tokens)
-    if recorded.exchange.end in _NOT_WHOLE:
+    if _was_cut(recorded):
         return "nothing recorded", f"no whole reply was recorded ({recorded.exchange.end})"
     if structure:
         return "other structure", "; ".join(structure[:3]) + _error(here)

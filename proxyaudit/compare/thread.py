@@ -344,7 +344,7 @@ def _is_beside(old: _Known, new: _Known) -> bool:
     """Whether a request was sent before the reply to the old one had come, and holds nothing of
     that reply: a second agent that took a copy of the history with it."""
     exchange = old.turn.exchange
-    if old.said == old.body or exchange.end != "complete" or old.said[-1] in new.body:
+    if old.said == old.body or old.said[-1] in new.body:
         return False
     took = exchange.response.ended_at if exchange.response else None
     began = new.turn.exchange.started_at

@@ -170,7 +170,14 @@ class Turn:
         reply, status = self.reply, self.status
         whole = reply is not None and reply.error is None and reply.message is not None
         cut = reply is not None and reply.stream is not None and reply.finish is None
-        return whole and not cut and self.exchange.end == "complete" and status in range(200, 300)
+        return whole and not cut and self._ended and status in range(200, 300)
+
+    @property
+    def _ended(self) -> bool:
+        """Whether nothing more was to come: clients hang up behind the last event (Codex)."""
+        stream = self.reply.stream if self.reply else None
+        seen = stream is not None and stream.done and self.exchange.end == "client_abort"
+        return seen or self.exchange.end == "complete"
 
     @property
     def is_websocket(self) -> bool:

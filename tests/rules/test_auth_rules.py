@@ -1,12 +1,14 @@
 """auth.leaked, auth.dropped"""
 
 import json
+from dataclasses import replace
 
 import pytest
 from rules.builders import MESSAGES, findings, headed, hop, pointers, skips, turn
 
 from proxyaudit.core.comparison import Comparison
 from proxyaudit.core.message import user
+from proxyaudit.core.turn import Turn
 from proxyaudit.wire.redact import Redactor
 
 LEAKED, DROPPED = "auth.leaked", "auth.dropped"
@@ -125,3 +127,23 @@ def test_a_recording_of_ours_gives_the_same_verdict() -> None:
     )
     assert "invented" not in str(sent)
     assert findings(LEAKED, forwarded(sent, arrived), client_credential_is_for="proxy")
+
+
+def in_body(made: Turn, body: bytes) -> Turn:
+    return replace(
+        made,
+        exchange=replace(made.exchange, request=replace(made.exchange.request, body=body)),
+    )
+
+
+def test_a_key_that_goes_on_where_no_key_is_looked_for() -> None:
+    packed = forwarded(bearer(CLIENT), bearer(PROVIDER) | {"x_seen": f"a: Bearer {CLIENT}"})
+    found = findings(LEAKED, packed, client_credential_is_for="proxy")
+    assert pointers(found) == ["/headers/x-seen"]
+    both = forwarded(bearer(CLIENT), bearer(PROVIDER))
+    body = json.dumps({"api_key": CLIENT}).encode()
+    upstream = in_body(both.right, body)
+    leaked = findings(LEAKED, hop(both.left, upstream), client_credential_is_for="proxy")
+    assert pointers(leaked) == [""]
+    pasted = hop(in_body(both.left, body), upstream)
+    assert findings(LEAKED, pasted, client_credential_is_for="proxy") == []

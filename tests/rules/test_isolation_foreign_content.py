@@ -129,6 +129,7 @@ def test_what_points_at_one_thing() -> None:
     [
         ("Unlock the door with code 7741-QP.", "Code 7741-QP was accepted: the door is unlocked."),
         ("Send the bill to olwen@marrowby.test please.", "The bill went to olwen@marrowby.test."),
+        ("Call 0455 199 8712 tonight.", "I shall call 0455 199 8712 tonight."),
         ("Ilsabet Quorn takes varilol each evening.", "Ilsabet Quorn takes it each evening."),
     ],
 )

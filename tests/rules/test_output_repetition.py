@@ -114,6 +114,9 @@ def test_near_miss_what_the_user_asked_for() -> None:
     assert [f.severity for f in findings(RULE, cut)] == [None]
 
 
-@pytest.mark.parametrize("text", ["north,open,2\n" * 30, "- gate: open\n  level: 2\n" * 20])
+HTML = "<ul>" + "<li>open</li>" * 30 + "</ul>"
+
+
+@pytest.mark.parametrize("text", [HTML, "north,open,2\n" * 30, "- gate: open\n  level: 2\n" * 20])
 def test_near_miss_fields_and_keys(text: str) -> None:
     assert findings(RULE, turn(user("Give the data."), reply=text)) == []

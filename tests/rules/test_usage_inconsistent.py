@@ -48,6 +48,7 @@ def test_zero_beside_text_in_the_messages_format() -> None:
     [
         (Usage(13, 17, 30), assistant(TEXT)),
         (Usage(13, 17), assistant(TEXT)),
+        (Usage(13, 4, 17), assistant(TEXT)),
         (Usage(None, None, 30), assistant(TEXT)),
         (Usage(9, 0, 9), Message("assistant", ())),
         (Usage(13, 17, 40, reasoning=10), assistant(TEXT)),

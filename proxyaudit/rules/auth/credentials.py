@@ -18,6 +18,10 @@ _NO_SECRET = frozenset(
 )
 
 
+# A shorter word may stand in a text by chance.
+_SHORTEST = 8
+
+
 class Credential(NamedTuple):
     """`secret` is raw or, in a recording of ours, its fingerprint; `name` that of the header."""
 
@@ -43,6 +47,17 @@ def credentials(request: Request) -> Iterator[Credential]:
         name, _, value = piece.partition("=")
         if is_secret_parameter(name):
             yield from _one(f"?{name}", "/url", unquote(value))
+
+
+def hidden(request: Request, secret: str) -> Iterator[Credential]:
+    """Where a secret stands that is known from elsewhere: in any other header, or in the body."""
+    if len(secret) < _SHORTEST:
+        return
+    for name, value in request.headers:
+        if secret in value:
+            yield Credential(name.lower(), f"/headers/{name.lower()}", secret)
+    if secret.encode() in request.body:
+        yield Credential("the body", "", secret)
 
 
 def _one(name: str, pointer: str, secret: str) -> Iterator[Credential]:

@@ -1,11 +1,11 @@
 """auth.leaked"""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proxyaudit.core.comparison import Comparison, Relation
 from proxyaudit.core.finding import Skip
 from proxyaudit.core.json import JSON
-from proxyaudit.rules.auth.credentials import credentials
+from proxyaudit.rules.auth.credentials import Credential, credentials, hidden
 from proxyaudit.rules.base import Facts, Found, Outcome, at, rule
 
 UNKNOWN = "whom the client's credential is for is not stated (client_credential_is_for)"
@@ -17,10 +17,10 @@ def leaked(found: Comparison, facts: Facts) -> Iterator[Outcome]:
 
     What it does
         Looks for the keys and tokens that the client sent, in any header or in the query, in the
-        request at the upstream tap. They are compared by value, or by the fingerprint that the
-        recorder put in their place. Needs the fact that they are meant for the proxy
-        (`--assume client_credential_is_for=proxy`); without it, a key that goes on beside another
-        one is told at info.
+        request at the upstream tap, and in its body if they are not in the client's. They are
+        compared by value, or by the fingerprint that the recorder put in their place. Needs the
+        fact that they are meant for the proxy (`--assume client_credential_is_for=proxy`); without
+        it, a key that goes on beside another one is told at info.
 
     Why it matters
         The provider, and everyone who reads its logs, gets a key that opens your gateway.
@@ -44,6 +44,8 @@ def leaked(found: Comparison, facts: Facts) -> Iterator[Outcome]:
     if meant_for is None and len(gone_on) in (0, len(arrived)):
         yield Skip(UNKNOWN)
         return
+    if meant_for == "proxy" and not gone_on:
+        gone_on = list(_elsewhere(found, sent))
     if not gone_on:
         return
     names = ", ".join(c.name for c in gone_on)
@@ -56,3 +58,10 @@ def leaked(found: Comparison, facts: Facts) -> Iterator[Outcome]:
         confidence="certain" if meant_for == "proxy" else "possible",
         evidence=evidence,
     )
+
+
+def _elsewhere(found: Comparison, secrets: Iterable[str]) -> Iterator[Credential]:
+    for secret in secrets:
+        own = {c.pointer for c in hidden(found.left.exchange.request, secret)}
+        there = hidden(found.right.exchange.request, secret)
+        yield from (c for c in there if c.pointer or "" not in own)

@@ -5,11 +5,12 @@ well hold the same of those by chance.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 _TOKEN = re.compile(r"[^\W_][\w@./:-]*")
-_DIGITS, _LONG_NUMBER, _NAME = 3, 5, 4
+_IN_GROUPS = re.compile(r"(?<![\w.])\d{2,5}(?: \d{2,5}){1,3}(?![\w.])")
+_DIGITS, _LONG_NUMBER, _PHONE, _NAME = 3, 5, 8, 4
 _COMMON = re.compile(
     r"""\d{4}-\d{2}(-\d{2})?(t.*)? | \d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}
     | \d{1,2}([:.]\d\d){1,2}(am|pm|z)?
@@ -37,10 +38,13 @@ class Particular(NamedTuple):
 
 
 def particulars(text: str) -> Iterator[Particular]:
-    """The particulars of a text, in order, each as often as it stands there.
+    """The particulars of a text, each as often as it stands there; numbers in groups first.
 
     A word that opens a sentence is a name if one follows it: of "Odalys Fenwright pays." both are.
     """
+    for number in _IN_GROUPS.finditer(text):
+        if _is_phone(number[0].split()):
+            yield Particular(number[0], "code")
     opening: tuple[int, str] | None = None
     for match in _TOKEN.finditer(text):
         start, token = match.start(), match[0].rstrip(".:/-")
@@ -53,6 +57,12 @@ def particulars(text: str) -> Iterator[Particular]:
             yield Particular(token.removesuffix("’s").casefold(), "name")
         elif _is_name(token):
             opening = match.end(), token
+
+
+def _is_phone(groups: Sequence[str]) -> bool:
+    """Groups of digits as of a telephone or an account, not a row of small or of round numbers."""
+    many = sum(map(len, groups)) >= _PHONE and max(map(len, groups)) >= _DIGITS
+    return many and not all(group.endswith("0") for group in groups)
 
 
 def content_words(text: str) -> set[str]:

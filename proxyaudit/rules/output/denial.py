@@ -13,7 +13,8 @@ _WORDS = {
     "OURTALK": r"(?:(?:our|this|your) (?:new |current )?TALK|the (?:conversation|chat|discussion))",
     "OUR": r"(?:our|this|the|your|my|an?|any)",
     "THIS": r"(?:this|it|that|here|(?:this|your) (?:message|request|question|prompt))",
-    "IS": r"(?:'s| is| appears to be| seems to be| looks like| looks to be| would be| must be)FILL",
+    "IS": r"(?:'s| is| marks| appears to be| seems to be| looks like| looks to be| would be"
+    r"| must be)FILL",
     "FILL": r"(?: actually| only| just| currently| in fact| still| also| really)*",
     "FIRST": r"(?:the|our|your|my) (?:very )?first",
     "MESSAGE": r"(?:message|turn|thing|request|question|prompt|input|exchange|interaction)",
@@ -79,6 +80,8 @@ _PHRASES = (
     r"\bno (?:messages?|conversation|discussion)"
     r" (?:before|prior to|came before|precedes?|preceded) (?:this|your|it)",
     r"\bnothing (?:earlier|before|prior)OFTALK",
+    r"\bno BEFORE (?:entries|notes|items|data|details|instructions|tasks|text|input)OFTALK",
+    r"\bseeing (?:this|it) as FIRST MESSAGE(?:OFTALK|YOUSENT|END)",
     r"\bHAVENT had (?:any |an? )SAID",
     r"\bHAVENT TOLD(?: me| with me| to me| about)? (?:anything|any messages?)\b",
     r"\bwe(?: have not|'ve not| haven't|'ve never| have never)FILL (?:talked|spoken|chatted|met)"

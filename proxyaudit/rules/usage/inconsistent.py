@@ -10,7 +10,7 @@ from proxyaudit.rules.context.tokens import least_of, least_tokens
 from proxyaudit.rules.reading import not_whole, visible, whole
 
 # A reply of so many words or more, counted as less than this share of them.
-_WORDS, _SHARE = 10, 0.5
+_TOO_FEW = ((40, 0.5), (10, 0.2))
 
 
 @rule("usage.inconsistent", severity="warn", on=Turn)
@@ -20,7 +20,8 @@ def inconsistent(turn: Turn, facts: Facts) -> Iterator[Outcome]:
     What it does
         Checks the numbers of one reply: prompt and completion against the total (reasoning or
         cached tokens may be counted apart), parts against their whole, no number below zero, no
-        zero beside real text, and no reply of ten words that is half as many tokens.
+        zero beside real text, and no reply of 40 words that is half as many tokens, or of ten
+        that is a fifth.
 
     Why it matters
         Harnesses compact the history by these numbers, and people pay by them. Wrong numbers also
@@ -86,5 +87,6 @@ def _zeros(turn: Turn, usage: Usage, message: Message) -> Iterator[str]:
 
 def _too_few(usage: Usage, message: Message) -> Iterator[str]:
     least = least_tokens(visible(message))
-    if usage.completion and least >= _WORDS and usage.completion < _SHARE * least:
-        yield f"{usage.completion:,} completion tokens for a text of {least:,} words"
+    counted = usage.completion or 0
+    if counted and any(least >= words and counted < share * least for words, share in _TOO_FEW):
+        yield f"{counted:,} completion tokens for a text of {least:,} words"

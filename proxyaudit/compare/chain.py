@@ -8,7 +8,7 @@ the turn as it is: `Prompt.hides_history` says so.
 from dataclasses import dataclass, field, replace
 
 from proxyaudit.core.message import Message
-from proxyaudit.core.turn import Turn
+from proxyaudit.core.turn import Prompt, Turn
 from proxyaudit.dialects.chained import continued, kept, moved
 
 
@@ -20,7 +20,9 @@ class Chain:
     into turns of that tap only.
     """
 
-    _heard: dict[tuple[str, str], tuple[Turn, tuple[Message, ...]]] = field(default_factory=dict)
+    _heard: dict[tuple[str, str], tuple[Prompt, Message | None, tuple[Message, ...]]] = field(
+        default_factory=dict
+    )
     _kept: dict[tuple[str, str], tuple[Message, ...]] = field(default_factory=dict)
 
     def rebuild(self, turn: Turn) -> Turn:
@@ -34,14 +36,20 @@ class Chain:
         self._keep(turn, before or ())
         return turn
 
+    def forget(self, keep: int) -> None:
+        """Forget all replies but the newest, so many."""
+        for held in (self._heard, self._kept):
+            for key in list(held)[: max(0, len(held) - keep)]:
+                del held[key]
+
     def _keep(self, turn: Turn, before: tuple[Message, ...]) -> None:
         if not turn.prompt.hides_history and turn.reply and turn.reply.id is not None:
-            self._heard[turn.exchange.tap, turn.reply.id] = (turn, before)
+            key = (turn.exchange.tap, turn.reply.id)
+            self._heard[key] = (turn.prompt, turn.reply.message, before)
 
     def _history(self, key: tuple[str, str]) -> tuple[Message, ...] | None:
         """What the server keeps under a reply's id; worked out when it is first named."""
         if key not in self._kept and key in self._heard:
-            turn, before = self._heard[key]
-            said = turn.reply.message if turn.reply else None
-            self._kept[key] = (*kept(turn.prompt, before), *moved([said] if said else ()))
+            prompt, said, before = self._heard[key]
+            self._kept[key] = (*kept(prompt, before), *moved([said] if said else ()))
         return self._kept.get(key)

@@ -28,15 +28,19 @@ def pair(clients: Sequence[Turn], upstreams: Iterable[Turn]) -> list[Hop]:
     """Give each upstream turn to the client turn that was open at the time and is most like it."""
     groups: dict[str, list[Turn]] = {}
     for turn in sorted(upstreams, key=lambda t: t.exchange.started_at):
-        best = _best(clients, turn, groups)
+        best = client_of(turn, clients, groups)
         if best is not None:
             groups.setdefault(best.id, []).append(turn)
     return [Hop(c, tuple(groups[c.id])) for c in clients if c.id in groups]
 
 
-def _best(clients: Sequence[Turn], turn: Turn, groups: Collection[str]) -> Turn | None:
+def client_of(turn: Turn, clients: Sequence[Turn], groups: Collection[str]) -> Turn | None:
+    """The client turn that an upstream turn was sent for. `groups` are the ids of those that have
+    got an upstream turn already."""
     for slack in _SLACKS:
         open_then = [c for c in clients if _open(c, turn, slack)]
+        if len(open_then) == 1:
+            return open_then[0]
         if open_then:
             return max(open_then, key=lambda c: _score(c, turn, c.id in groups))
     return None

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from proxyaudit.compare.align import Alignment, align
 from proxyaudit.compare.marks import is_chore, summary_index
+from proxyaudit.compare.matching import leading_system
 from proxyaudit.compare.text import similarity
-from proxyaudit.compare.thread import Placed, leading_system
+from proxyaudit.compare.thread import Placed
 from proxyaudit.core.comparison import Change, Comparison, Relation
 from proxyaudit.core.exchange import header
 from proxyaudit.core.finding import Suspect

@@ -136,7 +136,7 @@ def _on_comparisons(rule: Rule, found: Subjects, run: _Run) -> None:
     for comparison in found.comparisons:
         if comparison.relation in rule.relations:
             for result in run.check(rule, comparison):
-                run.found(rule, _softened(rule, comparison, result, run.facts), comparison.suspect)
+                run.found(rule, softened(rule, comparison, result, run.facts), comparison.suspect)
     if not rule.relations & _HOP:
         return
     alone = sum(t.id not in found.hops for t in found.threaded)
@@ -147,7 +147,7 @@ def _on_comparisons(rule: Rule, found: Subjects, run: _Run) -> None:
         tally.skipped[f"across the hop: {why}"] += alone
 
 
-def _softened(rule: Rule, comparison: Comparison, found: Found, facts: Facts) -> Found:
+def softened(rule: Rule, comparison: Comparison, found: Found, facts: Facts) -> Found:
     """A harness that builds its history anew each time makes no promise that it could break."""
     if comparison.relation is not Relation.NEXT_TURN or rule.family not in ("history", "cache"):
         return found

@@ -76,6 +76,10 @@ class Threader:
         """Where `place` would put a turn; nothing is remembered."""
         return self._find(self._read(turn))
 
+    def keep(self, turn: Turn, placed: Placed) -> None:
+        """Remember a turn where `look` has just found its place."""
+        self._remember(self._read(turn), placed)
+
     def settle(self, turn: Turn) -> None:
         """The reply to a turn that was placed at its request has come: from now on it counts."""
         old = self._known.get(turn.id)

@@ -59,6 +59,7 @@ async def selftest(
     checks, afterwards = chosen(plan.only)
     if plan.upstream is not None:
         checked_upstream(plan.upstream)  # a mistake is told before anything is played
+    through = None if plan.through is None else _address(plan.through)
     results: list[CheckResult] = []
 
     def tell(result: CheckResult) -> None:
@@ -68,8 +69,8 @@ async def selftest(
     async with stage(*plan.listen, plan.timing) as there:
         url = f"http://{there.direct.authority}"
         on_open(url)
-        if plan.through is not None:
-            ran = await _other(plan.through, there, checks, tell)
+        if through is not None:
+            ran = await _other(through, there, checks, tell)
         else:
             ran = await _ours(there, url, scratch, checks, afterwards, tell)
     if plan.upstream is not None:
@@ -99,11 +100,10 @@ def chosen(only: Sequence[str]) -> tuple[list[Check], list[RecordedCheck]]:
     )
 
 
-async def _other(url: str, there: Stage, checks: Sequence[Check], tell: OnResult) -> Ran:
-    through = _address(url)
+async def _other(through: Address, there: Stage, checks: Sequence[Check], tell: OnResult) -> Ran:
     if why := await reaches(there, through):
         raise UserError(
-            f"a request to {url} did not reach the scripted upstream: {why}",
+            f"a request to {through.authority} did not reach the scripted upstream: {why}",
             f"let that proxy forward to http://{there.direct.authority} (--listen), then try again",
         )
     return await run_checks(there, through, checks, tell)

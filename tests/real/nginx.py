@@ -1,4 +1,4 @@
-"""Real nginx as an inference proxy that is set up well: it passes every event on as it comes."""
+"""Real nginx as an inference proxy: set up well, it passes every event on as it comes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,25 +26,33 @@ http {{
     underscores_in_headers on;
     location / {{
       proxy_pass {target};
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_buffering off;
-      proxy_request_buffering off;
-      proxy_cache off;
-      proxy_read_timeout 600s;
+      {well}
     }}
   }}
 }}
 """
+_WELL = """\
+proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+      proxy_request_buffering off;
+      proxy_cache off;
+      proxy_read_timeout 600s;"""
 
 
 @contextmanager
-def nginx(folder: Path, target: str, port: int | None = None) -> Iterator[str]:
-    """The root URL of an nginx in front of `target`, which is a root URL, too."""
+def nginx(
+    folder: Path, target: str, port: int | None = None, *, well: bool = True
+) -> Iterator[str]:
+    """The root URL of an nginx in front of `target`, which is a root URL, too.
+
+    If not set up `well`, it is as it comes: it buffers, and asks in HTTP/1.0.
+    """
     program, port = need("nginx"), port or free_port()
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "nginx.conf"
-    settings.write_text(_SETTINGS.format(run=folder, port=port, target=target), "utf-8")
+    told = _SETTINGS.format(run=folder, port=port, target=target, well=_WELL if well else "")
+    settings.write_text(told, "utf-8")
     with running([program, "-p", folder, "-c", settings], folder) as server:
         wait_until(lambda: listens(port), server)
         yield f"http://127.0.0.1:{port}"

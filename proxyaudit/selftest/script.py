@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from proxyaudit.core.exchange import End
 from proxyaudit.selftest.message import Message
 
-# Marks in a request's head. The first is replaced by a word that names the round, the second by
-# the address that the client talks to; PREFIX by the path of the proxy's URL.
-ROUND, HOST, PREFIX = b"@ROUND@", b"@HOST@", b"@PREFIX@"
+# Marks. The first, in a request's head and in an answer, is replaced by the name of the round,
+# which is as long; HOST in a head by the address that the client talks to, and PREFIX by the path
+# of the proxy's URL.
+ROUND, HOST, PREFIX = b"@name-of-this@", b"@HOST@", b"@PREFIX@"
 PATH = b"/selftest/"
 
 
@@ -91,12 +92,14 @@ class Round:
 class Script:
     """Rounds on one connection of the client, and how the last of them ends in a recording.
 
-    `dark`: the upstream does not listen meanwhile.
+    `dark`: the upstream does not listen meanwhile. `clients`: how many play it at the same time,
+    each on a connection of its own.
     """
 
     rounds: tuple[Round, ...]
     end: End = "complete"
     dark: bool = False
+    clients: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A script played twice: direct, and through the proxy. One `Seen` for each round."""
+    """A script played twice: direct, and through the proxy. One `Seen` for each round.
+
+    Of several clients there are all rounds of the first, then all of the second, and so on.
+    """
 
     script: Script
     direct: tuple[Seen, ...]

@@ -1,12 +1,13 @@
 """Plays scripts: the upstream and the client in one event loop, the proxy between them or not."""
 
+import asyncio
 import itertools
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from proxyaudit.selftest.live import Live, Timing
-from proxyaudit.selftest.script import Pair, Script, Seen
+from proxyaudit.selftest.script import ROUND, Pair, Round, Script, Seen
 from proxyaudit.selftest.upstream import Upstream
 from proxyaudit.selftest.visit import Address, visit
 
@@ -28,21 +29,24 @@ class Stage:
 
     async def play(self, script: Script, address: Address) -> tuple[Seen, ...]:
         """Play a script at an address: that of the upstream, or that of a proxy before it."""
-        rounds = [
-            Live(f"{self._run}-{next(self._numbers):05}", round_, self._timing)
-            for round_ in script.rounds
-        ]
+        clients = [[self._new(r) for r in script.rounds] for _ in range(script.clients)]
+        rounds = [live for client in clients for live in client]
         self._live.update((live.name, live) for live in rounds)
         if script.dark:
             await self._upstream.close()
         try:
-            await visit(address, rounds)
+            await asyncio.gather(*(visit(address, client) for client in clients))
         finally:
             if script.dark:
                 await self._upstream.open()
         for live in rounds:
             del self._live[live.name]
         return tuple(live.seen() for live in rounds)
+
+    def _new(self, round_: Round) -> Live:
+        name = f"{self._run}-{next(self._numbers):05}"
+        assert len(name) == len(ROUND)
+        return Live(name, round_, self._timing)
 
     async def play_pair(self, script: Script, through: Address, *, swapped: bool = False) -> Pair:
         """Play it direct and through the proxy, one right after the other; `swapped`: it first."""

@@ -13,6 +13,7 @@ from proxyaudit.selftest.message import Reader
 from proxyaudit.selftest.old import Downgrade
 from proxyaudit.selftest.script import (
     PATH,
+    ROUND,
     AwaitRead,
     Echo,
     Fin,
@@ -150,6 +151,7 @@ class _Answering:
         live = self._live
         match step:
             case Write(data):
+                data = data.replace(ROUND, live.name.encode())
                 live.upstream_wrote(data)
                 self._write(data)
                 await self._writer.drain()

@@ -16,7 +16,12 @@ from proxyaudit.selftest.base import (
     all_checks,
     recorded_checks,
 )
-from proxyaudit.selftest.checks import recording_ends, recording_requests, recording_responses
+from proxyaudit.selftest.checks import (
+    recording_ends,
+    recording_requests,
+    recording_responses,
+    stream_parallel,
+)
 from proxyaudit.selftest.checks.stream_pacing import judge as judge_pacing
 from proxyaudit.selftest.checks.stream_pacing import pacing
 from proxyaudit.selftest.interval import median_interval
@@ -139,6 +144,21 @@ def test_pacing_tells_what_is_added_and_warns_of_a_buffer_only() -> None:
         Warn("a chunk comes 400 ms later than direct (median)"),
     ]
     assert list(judge_pacing([])) == [Warn("no chunk times to compare")]
+
+
+def test_the_answer_to_another_client_is_no_answer() -> None:
+    """Each stream carries the name of its round: equal otherwise, and of equal length."""
+
+    def answered(name: str, told: str) -> Seen:
+        frames = (f"data: 1 of {told}\n\n".encode(),)
+        return replace(SEEN, name=name, response=replace(ANSWER, frames=frames))
+
+    right = Pair(SCRIPT, (answered("aa", "aa"),), (answered("bb", "bb"),))
+    mixed = Pair(SCRIPT, (answered("aa", "aa"),), (answered("bb", "cc"),))
+    swapped = Pair(SCRIPT, (answered("a" * 14, "a" * 14),), (answered("b" * 14, "c" * 14),))
+    assert list(stream_parallel.judge([right])) == []
+    assert len(list(stream_parallel.judge([mixed]))) == 2
+    assert list(stream_parallel.judge([swapped])) == [Fail("the body differs from byte 11 on")]
 
 
 def test_an_interval_holds_the_median_and_grows_with_the_noise() -> None:

@@ -11,7 +11,7 @@ def judge(played: Sequence[Recorded]) -> Iterator[Outcome]:
     """Method, headers in order (secrets by their names only, for they are replaced) and body are
     those that the client sent; so are the client's messages on a websocket."""
     for play in played:
-        for round_, seen in zip(play.script.rounds, play.seen, strict=True):
+        for round_, seen in zip(play.script.rounds * play.script.clients, play.seen, strict=True):
             exchange, sent = play.exchanges.get(seen.name), seen.sent
             if exchange is None or sent is None or not sent.complete:
                 continue

@@ -58,6 +58,11 @@ class SinkThread:
         self._thread = threading.Thread(target=self._run, name="recording", daemon=True)
         self._interval = 0.0
 
+    @property
+    def waiting(self) -> int:
+        """How many lines are waiting to be written."""
+        return self._lines.qsize()
+
     def put(self, phase: str, build: Callable[[], Exchange]) -> None:
         """Queue a line; `build` makes the exchange in the writer's thread, off the event loop."""
         if not self._interval:

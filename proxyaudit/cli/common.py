@@ -58,7 +58,8 @@ def note(message: str) -> None:
 def _tell(line: str) -> None:
     # A terminal that is gone must not end a recording: there is nobody to tell then.
     with suppress(OSError):
-        print(line, file=sys.stderr)
+        # In one piece: threads that speak at a time would run into each other's lines.
+        sys.stderr.write(f"{line}\n")
 
 
 def say_user_error(error: UserError) -> None:

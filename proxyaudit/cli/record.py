@@ -5,16 +5,28 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from proxyaudit.cli.common import ROOT, RootOption, examples, free_folder, note, say
+from proxyaudit.cli.watching import (
+    AlarmCommandOption,
+    AlarmOnOption,
+    EventsOption,
+    MetricsOption,
+    UiOption,
+    Watching,
+    open_watch,
+    start_watch,
+)
 
 if TYPE_CHECKING:
     import asyncio
 
+    from proxyaudit.core.exchange import Exchange
     from proxyaudit.workflows.record import Setup, Summary, Taps
 
 _EXAMPLES = examples(
     "proxyaudit record --upstream http://127.0.0.1:4000",
     "proxyaudit record --upstream http://127.0.0.1:4000 --backend http://127.0.0.1:8000",
     "proxyaudit record --upstream https://llm.example.org/api --listen 127.0.0.1:9000",
+    "proxyaudit record --upstream http://127.0.0.1:4000 --alarm-command 'notify-send forgotten'",
 )
 _LOOPBACK = ("127.", "::1", "localhost")
 
@@ -49,6 +61,11 @@ def record(
     ] = "127.0.0.1:8384",
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the recording.")] = None,
     root: RootOption = ROOT,
+    ui: UiOption = True,
+    events: EventsOption = None,
+    alarm_command: AlarmCommandOption = None,
+    alarm_on: AlarmOnOption = "warn",
+    metrics: MetricsOption = None,
 ) -> None:
     """Record what an agent and a language model say to each other, changing nothing.
 
@@ -70,11 +87,12 @@ def record(
     )
     for address in (listen, backend_listen) if backend else (listen,):
         _warn_if_open(address)
-    summary, taps = asyncio.run(_run(setup))
+    asked = Watching(ui, events, alarm_command, alarm_on, metrics)
+    summary, taps = asyncio.run(_run(setup, asked))
     raise typer.Exit(_finish(summary, taps, setup))
 
 
-async def _run(setup: "Setup") -> "tuple[Summary, Taps]":
+async def _run(setup: "Setup", asked: Watching) -> "tuple[Summary, Taps]":
     import asyncio
 
     from proxyaudit.report.live import exchange_line, plug_in
@@ -82,13 +100,20 @@ async def _run(setup: "Setup") -> "tuple[Summary, Taps]":
 
     opened: list[Taps] = []
     checks: list[asyncio.Task[None]] = []
+    shown: list[bool] = []
+    watch = open_watch(asked, setup.folder)
 
     def on_open(taps: "Taps") -> None:
         opened.append(taps)
         note(plug_in(taps.client, taps.upstream, setup.upstream, setup.backend))
         note(f"\nRecording to {setup.folder}. Ctrl-C ends it.\n")
+        shown.append(start_watch(watch, asked, setup.folder))
         # Not before: what cannot be recorded at all is said first, and alone.
         checks.append(asyncio.ensure_future(_warn_if_refused(setup)))
+
+    def on_exchange(exchange: "Exchange") -> None:
+        if not any(shown):
+            note(exchange_line(exchange))
 
     def on_trouble(error: Exception) -> None:
         say(
@@ -98,13 +123,17 @@ async def _run(setup: "Setup") -> "tuple[Summary, Taps]":
 
     stop = asyncio.Event()
     _stop_on_signals(stop)
-    summary = await run(
-        setup,
-        stop=stop,
-        on_open=on_open,
-        on_exchange=lambda exchange: note(exchange_line(exchange)),
-        on_trouble=on_trouble,
-    )
+    try:
+        summary = await run(
+            setup,
+            stop=stop,
+            on_open=on_open,
+            on_exchange=on_exchange,
+            on_trouble=on_trouble,
+            watch=watch,
+        )
+    finally:
+        watch.close()
     await asyncio.gather(*checks)
     return summary, opened[0]
 

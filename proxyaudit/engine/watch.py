@@ -16,6 +16,7 @@ the offline audit looks at the last one only.
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from proxyaudit.compare.chain import Chain
 from proxyaudit.compare.marks import is_chore
@@ -51,6 +52,15 @@ class Alert:
     turn: int | None
     again: bool
     early: bool
+
+
+class Seen(NamedTuple):
+    """A turn that has ended. `conversation` and `number` are None at the tap that conversations
+    are not made of."""
+
+    turn: Turn
+    conversation: str | None
+    number: int | None
 
 
 @dataclass(slots=True, eq=False)
@@ -102,7 +112,7 @@ class Watcher:
             return []
         return [alert for turn in read for alert in self._begin(turn)]
 
-    def end(self, exchange: Exchange, *, quick: bool = False) -> tuple[list[Turn], list[Alert]]:
+    def end(self, exchange: Exchange, *, quick: bool = False) -> tuple[list[Seen], list[Alert]]:
         """An exchange has ended: its turns with their replies, and what is known now.
 
         With `quick` the rules over a turn and over replies are left out.
@@ -121,14 +131,16 @@ class Watcher:
             alerts += self._end(opened or self._open.pop(turn.id), turn, quick)
         self._memory.tidy(self._threader, self._chain, exchange.started_at)
         while len(self._open) > _OPEN:
-            lost = next(iter(self._open))
-            self._open.pop(lost)
-            self._flying.discard(lost)
-        return turns, alerts
+            self.lose(next(iter(self._open)))
+        places = self._memory.places
+        return [Seen(turn, *places.get(turn.id, (None, None))) for turn in turns], alerts
 
-    def where(self, turn_id: str) -> tuple[str, int] | None:
-        """Conversation and number of a turn at the tap that conversations are made of."""
-        return self._memory.places.get(turn_id)
+    def lose(self, exchange_id: str) -> None:
+        """The end of an exchange will not be told: nothing waits for it any more."""
+        opened = self._open.pop(exchange_id, None)
+        self._flying.discard(exchange_id)
+        if opened in self._waiting:
+            self._waiting.remove(opened)
 
     def _begin(self, read: Turn) -> list[Alert]:
         turn = self._chain.rebuild(read)

@@ -11,7 +11,7 @@ from proxyaudit.report.parts import count
 from proxyaudit.report.safe import safe_line
 from proxyaudit.report.units import clock
 
-_ENDS = {
+ENDS = {
     "client_abort": "client gone",
     "upstream_reset": "upstream reset",
     "upstream_eof": "upstream cut",
@@ -53,7 +53,7 @@ def _said(exchange: Exchange) -> list[str]:
         words.append(f"in {_seconds(response.ended_at)}")
     if exchange.end != "complete":
         detail = f": {exchange.error}" if exchange.error else ""
-        words.append(f"✗ {_ENDS.get(exchange.end, exchange.end)}{detail}")
+        words.append(f"✗ {ENDS.get(exchange.end, exchange.end)}{detail}")
     return words
 
 

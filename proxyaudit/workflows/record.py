@@ -16,6 +16,7 @@ from proxyaudit.dialects.glance import glance
 from proxyaudit.dialects.read import NotATurn
 from proxyaudit.store.find import remove_if_empty
 from proxyaudit.store.write import RecordingWriter
+from proxyaudit.workflows.watch import Both, Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,13 @@ async def record(
     on_open: Callable[[Taps], None] = lambda _: None,
     on_exchange: Callable[[Exchange], None] = lambda _: None,
     on_trouble: Callable[[Exception], None] = lambda _: None,
+    watch: Watch | None = None,
 ) -> Summary:
     """Record until `stop` is set, and write everything to `setup.folder`.
 
     `on_open` is called when the taps are open; `on_exchange` after each exchange that ended, and
-    `on_trouble` once if the disk fails, both from the writer's thread.
+    `on_trouble` once if the disk fails, both from the writer's thread. `watch` is fed with all that
+    is recorded; its caller starts and closes it.
 
     Raises UserError if an address is taken or a URL cannot be used.
     """
@@ -94,11 +97,13 @@ async def record(
         on_exchange(exchange)
 
     recorder = Recorder(
-        writer,
+        Both(watch, writer) if watch else writer,
         taps=dict(zip(ports, taps, strict=True)),
         on_end=ended,
         on_trouble=on_trouble,
     )
+    if watch:
+        watch.written_by(lambda: recorder.thread.lost, lambda: recorder.thread.waiting)
     host.add(recorder)
     try:
         async with host:

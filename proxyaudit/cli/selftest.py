@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from proxyaudit.core.selftest import CheckResult, SelftestDocument
     from proxyaudit.workflows.selftest import Plan
 
+_TERMINATED = 143
 _CODES = {"transparent": 0, "not transparent": 1, "inconclusive": 2}
 _EXAMPLES = examples(
     "proxyaudit selftest",
@@ -99,7 +100,11 @@ def selftest(
     )
     _refuse_both(plan)
     with tempfile.TemporaryDirectory(prefix="proxyaudit-selftest-") as scratch:
-        document = asyncio.run(_run(plan, Path(scratch), _shown if format_ == "text" else _silent))
+        try:
+            show = _shown if format_ == "text" else _silent
+            document = asyncio.run(_run(plan, Path(scratch), show))
+        except asyncio.CancelledError:
+            raise typer.Exit(_TERMINATED) from None
     if format_ == "json":
         typer.echo(selftest_json(document))
     else:
@@ -110,8 +115,17 @@ def selftest(
 async def _run(
     plan: "Plan", scratch: "Path", show: "Callable[[CheckResult], None]"
 ) -> "SelftestDocument":
+    import asyncio
+    import signal
+    from contextlib import suppress
+
     from proxyaudit.workflows.selftest import selftest as run
 
+    task = asyncio.current_task()
+    assert task is not None
+    with suppress(NotImplementedError):  # not on Windows
+        # The recorder is a process of its own: it has to be ended with this one.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     return await run(
         plan,
         scratch,

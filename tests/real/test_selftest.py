@@ -1,5 +1,7 @@
 """The test of transparency on real proxies: ours passes, and those that are known to be seen fail."""
 
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +10,7 @@ from pathlib import Path
 import pytest
 from real.nginx import nginx
 from real.processes import free_port, listens, plain_environment, running, wait_until
-from real.recorder import proxyaudit
+from real.recorder import PROXYAUDIT, proxyaudit
 from real.served import served
 
 from proxyaudit.core.selftest import SelftestDocument
@@ -72,6 +74,24 @@ def test_a_recorder_before_a_server_that_is_down_is_not_judged(tmp_path: Path) -
         ("real.models", "skip"),
         ("real.stream", "skip"),
     ]
+
+
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ended_early_it_leaves_nothing_behind(
+    sign: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    """Neither the recorder that it started nor its files, though only itself is told to end."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    words = [PROXYAUDIT, "selftest", "--check", "stream.silence", "--silence", "60"]
+    env = plain_environment(HOME=tmp_path, TMPDIR=scratch)
+    with running(words, tmp_path / "log", env=env) as program:
+        wait_until(lambda: any(scratch.glob("*/selftest/meta.json")), program)
+        program.process.send_signal(sign)
+        assert program.wait(30).code == code
+        with pytest.raises(ProcessLookupError):
+            os.killpg(program.process.pid, 0)
+    assert list(scratch.iterdir()) == []
 
 
 def test_mitmdump_as_it_comes_is_seen_to_buffer(tmp_path: Path) -> None:

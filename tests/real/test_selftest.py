@@ -83,7 +83,14 @@ def test_ended_early_it_leaves_nothing_behind(
     """Neither the recorder that it started nor its files, though only itself is told to end."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    words = [PROXYAUDIT, "selftest", "--check", "stream.silence", "--silence", "60"]
+    words: list[str | Path] = [
+        PROXYAUDIT,
+        "selftest",
+        "--check",
+        "stream.silence",
+        "--silence",
+        "60",
+    ]
     env = plain_environment(HOME=tmp_path, TMPDIR=scratch)
     with running(words, tmp_path / "log", env=env) as program:
         wait_until(lambda: any(scratch.glob("*/selftest/meta.json")), program)

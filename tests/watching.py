@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from proxyaudit.core.exchange import Exchange
-from proxyaudit.core.finding import SEVERITIES
 from proxyaudit.core.recording import Recording
 from proxyaudit.engine import audit
 from proxyaudit.engine.watch import Alert, Watcher
@@ -71,9 +70,9 @@ def audited(recording: Recording) -> set[Told]:
     }
 
 
-def errors(told: Iterable[Told], rules: frozenset[str] = WATCHED) -> set[Told]:
-    """Those of some rules at error."""
-    return {t for t in told if t.severity == SEVERITIES[-1] and t.rule in rules}
+def alarmed(told: Iterable[Told], rules: frozenset[str] | None = None) -> set[Told]:
+    """Those at warn or error, of some rules or of all."""
+    return {t for t in told if t.severity != "info" and (rules is None or t.rule in rules)}
 
 
 def _of(alerts: Iterable[Alert]) -> Iterator[Told]:

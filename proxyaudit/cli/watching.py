@@ -1,6 +1,8 @@
 """What `record` and `run` share: options to watch traffic while it is recorded."""
 
+import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TextIO
@@ -74,16 +76,21 @@ def open_watch(asked: Watching, folder: Path, assume: "Assume | None" = None) ->
     return watch
 
 
-def start_watch(watch: "Watch", asked: Watching, folder: Path) -> bool:
-    """Show the status or the alarms, and begin. Whether the terminal is taken by the status."""
+def start_watch(
+    watch: "Watch", asked: Watching, folder: Path, tell: Callable[[str], None] = note
+) -> bool:
+    """Show the status, or `tell` the alarms in lines, and begin.
+
+    Returns whether the status has the terminal now.
+    """
     from proxyaudit.report.live_terminal import Lines, Terminal
 
-    shown = bool(asked.ui) and sys.stderr.isatty()
+    shown = bool(asked.ui) and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     if shown:
         stream = sys.stderr
         watch.listen(Terminal(stream, str(folder), lambda: (watch.missed, watch.lost())))
     elif asked.ui is not None:
-        watch.listen(Lines(note, str(folder)))
+        watch.listen(Lines(tell, str(folder)))
     watch.start()
     return shown
 
@@ -109,8 +116,6 @@ def _serve(watch: "Watch", address: str) -> None:
 
 
 def _stream(name: str) -> TextIO:
-    import os
-
     from proxyaudit.core.errors import UserError
 
     if name == "-":

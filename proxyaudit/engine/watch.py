@@ -100,7 +100,7 @@ class Watcher:
         self._threaded: Tap | None = None
         self._taps: set[Tap] = set()
         self._open: dict[str, _Open] = {}
-        self._flying: set[str] = set()
+        self._flying: dict[str, str] = {}  # turn → conversation
         self._waiting: list[_Open] = []
         self._clients: deque[_Open] = deque(maxlen=_CLIENTS)
 
@@ -138,7 +138,7 @@ class Watcher:
     def lose(self, exchange_id: str) -> None:
         """The end of an exchange will not be told: nothing waits for it any more."""
         opened = self._open.pop(exchange_id, None)
-        self._flying.discard(exchange_id)
+        self._flying.pop(exchange_id, None)
         if opened in self._waiting:
             self._waiting.remove(opened)
 
@@ -163,7 +163,7 @@ class Watcher:
         if opened in self._waiting:
             self._waiting.remove(opened)
             self._place(opened, alerts, force=True)
-        self._flying.discard(turn.id)
+        self._flying.pop(turn.id, None)
         self._threader.settle(slim(turn))
         for comparison in opened.comparisons:
             left = opened.client.turn if opened.client else comparison.left
@@ -188,7 +188,8 @@ class Watcher:
         """Find what a turn goes on from and judge it; False if that has to wait."""
         turn = opened.turn
         placed = self._threader.look(turn)
-        hasty = placed.left is not None and placed.left.id in self._flying
+        # What is being answered in this conversation may be what the turn really goes on from.
+        hasty = placed.conversation.id in self._flying.values()
         if hasty and not force:
             return False
         comparison = None
@@ -200,7 +201,7 @@ class Watcher:
         self._threader.keep(turn, placed)
         self._memory.placed(turn, placed)
         if not opened.ended:
-            self._flying.add(turn.id)
+            self._flying[turn.id] = placed.conversation.id
         if comparison:
             opened.comparisons.append(comparison)
             alerts += self._compared(opened, comparison)

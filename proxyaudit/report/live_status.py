@@ -119,19 +119,19 @@ def _cells(row: Row) -> tuple[Text | str, ...]:
         count(row.turns, "turn"),
         spark(list(row.context), _BARS) if known else "",
         Text(row.last, "" if good else "bold yellow"),
-        Text(" · ".join(said), "dim") + (Text("  ") + alarms if row.alarms else Text("")),
+        Text.assemble((" · ".join(said), "dim"), "  ", alarms),
     )
 
 
 def _summary(status: Status) -> Text:
     total = sum(status.exchanges.values())
-    out = Text(f"recording · {count(total, 'exchange')}", "dim")
+    out = Text.assemble((f"recording · {count(total, 'exchange')}", "dim"))
     for severity, style in (("error", "bold red"), ("warn", "bold yellow")):
         if number := status.alarms[severity]:
             noun = "error" if severity == "error" else "warning"
-            out += Text(f" · {count(number, noun)}", style)
+            out.append(f" · {count(number, noun)}", style)
     if status.lost:
-        out += Text(f" · {count(status.lost, 'line')} not written", "bold red")
+        out.append(f" · {count(status.lost, 'line')} not written", "bold red")
     if status.behind:
-        out += Text(f" · {count(status.behind, 'exchange')} not watched", "yellow")
+        out.append(f" · {count(status.behind, 'exchange')} not watched", "yellow")
     return out

@@ -23,6 +23,7 @@ from proxyaudit.report.live_alarm import alarm_environment, alarm_json
 
 _WAITING = 100
 TIMEOUT = 30.0
+LAST = 5.0
 
 
 def command_words(command: str) -> list[str]:
@@ -76,9 +77,9 @@ class AlarmCommand:
     def tick(self) -> None: ...
 
     def close(self) -> None:
-        """Run what is waiting, as long as one command may take."""
+        """Run what is waiting, for `LAST` seconds at most; who stops a recorder does not wait."""
         self._stopping.set()
-        self._thread.join(self._timeout + 1)
+        self._thread.join(min(self._timeout + 1, LAST))
 
     def _run(self) -> None:
         while True:
